@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tallybayes import kernels
 from tallybayes.engines import Columns
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
@@ -84,7 +85,10 @@ class Answers(Columns):
         options = self._options.get("predict", {})
         if numbers and all(value is None for name, value in options.items() if name != "threads"):
             [first, *_] = numbers.values()
-            return self._model.evidence.classes.array.take(pa.array(np.argmax(first[0], axis=1)))
+            best = np.empty(len(first[0]), np.int64)
+            if not kernels.best_class(first[0], best):  # rows that no class makes possible
+                best = np.argmax(first[0], axis=1)
+            return self._model.evidence.classes.array.take(pa.array(best))
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
     def __reduce__(self) -> tuple[Any, ...]:

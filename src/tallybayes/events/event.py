@@ -142,7 +142,7 @@ class Event(ABC, Generic[Data]):
 
         Calibration depends on it: the more values a row has, the more they repeat each other.
         """
-        if isinstance(data, Sparse):
+        if isinstance(data, Sparse) or (isinstance(data, Dense) and data.all_finite):
             return np.full(len(data), float(data.width))
         total = np.zeros(len(data))
         if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):

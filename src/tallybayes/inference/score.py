@@ -23,11 +23,12 @@ from tallybayes.inference.estimate import Belief
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.schema.schema import Block, Missing, Schema
 
-__all__ = ["SCORED_ROWS", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
+__all__ = ["SCORED_ROWS", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows", "rows_at_a_time"]
 
 
-# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
+# Rows scored at a time, at least: their scores stay in cache from the first column to the normaliser.
 SCORED_ROWS = 8192
+_CACHED = 1 << 16  # scores that half of a common second cache holds, 512 KiB
 T = TypeVar("T")
 
 
@@ -70,6 +71,19 @@ def map_rows(
         for at in range(0, batch.num_rows, rows)
     )
     return list(engines.in_threads(pieces, work, threads))
+
+
+def rows_at_a_time(n: int, classes: int, threads: int) -> int:
+    """Return how many of n rows to score at a time: a slice has a fixed cost for each column, so not too few.
+
+    Examples
+    --------
+    >>> rows_at_a_time(1_000_000, 2, threads=2), rows_at_a_time(1_000_000, 10, threads=2)
+    (32768, 8192)
+    >>> rows_at_a_time(20_000, 2, threads=2), rows_at_a_time(1000, 2, threads=2)
+    (10000, 8192)
+    """
+    return max(SCORED_ROWS, min(-(-n // threads), _CACHED // max(1, classes)))
 
 
 def add_scores(

@@ -17,7 +17,7 @@ from tallybayes.engines import threads_to_score
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.posterior import normalise
-from tallybayes.inference.score import map_rows
+from tallybayes.inference.score import map_rows, rows_at_a_time
 
 __all__ = ["Scorer", "Uncertain"]
 
@@ -83,11 +83,10 @@ class Scorer:
 
         With `partial`, an absent column is missing in every row. `first` rows come before these.
         """
-        parts, missing = [], self.belief.schema.missing
+        parts = []
         for batch in source:
             out = self._room(batch.num_rows, *each)
-            workers = self._workers(batch, threads)
-            map_rows(batch, work or self._score, out, threads=workers, missing=missing, first=first, partial=partial)
+            self._map(batch, work or self._score, out, threads, first=first, partial=partial)
             parts.append(out)
             first += batch.num_rows
         if not parts:
@@ -106,11 +105,10 @@ class Scorer:
         self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False, first: int = 0
     ) -> npt.NDArray[np.int64]:  # (n,)
         """Return the most probable class of each row of record batches, without probabilities."""
-        parts, missing = [np.zeros(0, np.int64)], self.belief.schema.missing
+        parts = [np.zeros(0, np.int64)]
         for batch in source:
             out = np.empty(batch.num_rows, np.int64)
-            workers = self._workers(batch, threads)
-            map_rows(batch, self._decide, out, threads=workers, missing=missing, first=first, partial=partial)
+            self._map(batch, self._decide, out, threads, first=first, partial=partial)
             parts.append(out)
             first += batch.num_rows
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
@@ -140,9 +138,21 @@ class Scorer:
         parts = self.many(source, threads, partial=partial, first=first, work=fill, each=(3,))
         return Uncertain(parts[:, 0], parts[:, 1], parts[:, 2])
 
-    def _workers(self, batch: pa.RecordBatch, threads: int) -> int:
-        """Return the number of threads that score a batch; its bytes tell how many values it has, texts included."""
-        return threads_to_score(batch.nbytes // _BYTES, len(self.belief.plain.log_prior), threads)
+    def _map(
+        self,
+        batch: pa.RecordBatch,
+        work: Callable[..., None],
+        out: npt.NDArray[Any],
+        threads: int,
+        *,
+        first: int,
+        partial: bool,
+    ) -> None:
+        """Fill `out` by work on slices; the bytes of a batch tell how many values it has, texts included."""
+        n, classes = batch.num_rows, len(self.belief.plain.log_prior)
+        workers = threads_to_score(batch.nbytes // _BYTES, classes, threads)
+        rows, missing = rows_at_a_time(n, classes, workers), self.belief.schema.missing
+        map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial, rows=rows)
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.plain.log_prior)))

@@ -16,6 +16,7 @@ namespace tally::TALLY_ISA {
 
 constexpr i64 kChunk = 64;  // columns: a chunk of 32 rows takes 16 kB
 constexpr double kLarge = 1e100;
+constexpr double kLittle = 1.0 / 64.0;  // where logarithm_of_little_more_than_one is exact
 
 // Lanes are rows: x (chunk, 4 * V) holds a block of rows of a chunk of columns, transposed.
 template <int V>
@@ -141,6 +142,11 @@ struct Student {
         for (int v = 0; v < V; ++v) sum[v] = u[v] = all(0.0);
         for (i64 f = 0; f < width;) {
             i64 stop = f + 1;
+            if ((stop == width || power[stop] != power[f]) && (f == 0 || power[f - 1] != power[f])) {
+                alone<V, Holes, Paired>(block, mean, rest, scale, power[f], f, sum);
+                f = stop;
+                continue;
+            }
             while (stop < smaller(width, f + 4) && power[stop] == power[f]) ++stop;
             double before[4 * V];
             for (int v = 0; v < V; ++v) store(before + 4 * v, u[v]);
@@ -166,6 +172,44 @@ struct Student {
                 u[v] = all(0.0);
             }
         }
+    }
+
+    // Add one column whose power no neighbour has: each of the weighted ones. With many rows of a class z*z is so small
+    // that a series will do; which logarithm is taken depends on the lane alone.
+    template <int V, bool Holes, bool Paired>
+    static void alone(const Block<V>& block, const double* mean, const double* rest, const double* scale, double power,
+                      i64 f, F4 (&sum)[V]) {
+        const F4 m = all(mean[f]), s = all(scale[f]), p = all(power);
+        F4 z[V];
+        int large = 0;
+        for (int v = 0; v < V; ++v) {
+            const F4 x = load(block.x + f * 4 * V + 4 * v);
+            z[v] = deviation<Paired>(x, m, rest, f) * s;
+            if constexpr (Holes) z[v] = drop(missing(x), z[v]);
+            large |= lanes(not_at_most(z[v] * z[v], all(kLittle)));
+        }
+        for (int v = 0; v < V; ++v) {
+            const F4 square = z[v] * z[v];
+            F4 log = logarithm_of_little_more_than_one(large == 0 ? square : smallest(square, all(kLittle)));
+            if (large != 0) {
+                const F4 big = not_at_most(square, all(kLittle));
+                log = either(drop(big, log), keep(big, logarithm_of_large(z[v])));
+            }
+            sum[v] = sum[v] + p * log;
+        }
+    }
+
+    // log(1 + z*z), also where the square overflows.
+    static F4 logarithm_of_large(F4 z) {
+        const F4 square = z * z, log = logarithm_of_one_plus(smallest(square, all(kLarge)));
+        const int wild = lanes(not_at_most(square, all(kLarge)));
+        if (wild == 0) return log;
+        double away[4], out[4];
+        store(away, z);
+        store(out, log);
+        for (int lane = 0; lane < 4; ++lane)
+            if ((wild >> lane & 1) != 0) out[lane] = 2.0 * logarithm(std::fabs(away[lane]));
+        return load(out);
     }
 
     // Recompute columns [f, stop) one value at a time for the lanes whose product grew too large.

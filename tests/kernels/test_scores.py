@@ -67,23 +67,24 @@ def test_student(each_isa, as_table, drawn, powers, spread, far):
         assert (np.abs(got - want) <= 1e-13 * (1 + np.abs(size))).all()
 
 
-def test_student_of_infinite_distance(each_isa):
-    one = np.ones((1, 2))
+@pytest.mark.parametrize("power", [(1.0, 1.0), (1.0, 2.0)])
+def test_student_of_infinite_distance(each_isa, power):
+    one, x = np.ones((1, 2)), np.array([[np.inf, 0.0], [1e300, -1e300], [1.0, np.nan]])
     for _ in each_isa():
         out = np.zeros((3, 1))
-        kernels.score_student(np.array([[np.inf, 0.0], [1e300, -1e300], [1.0, np.nan]]), -one, 1e5 * one, one, one, out)
+        kernels.score_student(x, -one, 1e5 * one, one, np.array([power]), out)
         assert out[0, 0] == -np.inf
-        assert out[1, 0] == pytest.approx(2 - 2 * 2 * np.log(1e305), rel=1e-13)
+        assert out[1, 0] == pytest.approx(2 - 2 * sum(power) * np.log(1e305), rel=1e-13)
         assert out[2, 0] == pytest.approx(1 - np.log1p(4e10), rel=1e-13)
 
 
-@pytest.mark.parametrize("score", ["gaussian", "student"])
-@pytest.mark.parametrize("spread", [1.0, 1e30])
-def test_a_rows_scores_depend_on_that_row_alone(each_isa, score, spread):
+@pytest.mark.parametrize(("score", "powers"), [("gaussian", None), ("student", [1.0]), ("student", [1.0, 2.0, 3.0])])
+@pytest.mark.parametrize("spread", [1.0, 1e30, "any"])
+def test_a_rows_scores_depend_on_that_row_alone(each_isa, score, powers, spread):
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(100, 70)) * spread
+    x = rng.normal(size=(100, 70)) * (10.0 ** rng.choice([-4, 0, 100], (100, 70)) if spread == "any" else spread)
     x[rng.random(x.shape) < 0.02] = np.nan
-    parameters = [*rng.normal(size=(3, 3, 70))] + ([np.ones((3, 70))] if score == "student" else [])
+    parameters = [*rng.normal(size=(3, 3, 70))] + ([] if powers is None else [np.resize(powers, (3, 70))])
     kernel = getattr(kernels, f"score_{score}")
     for _ in each_isa():
         together, alone = np.zeros((100, 3)), np.zeros((100, 3))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 
 TOKENS = (
     *(b"", b",", b'"', b"'", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b"\t", b";", b"nan", b"inf", b"1e999"),
@@ -78,7 +78,7 @@ def mutated_json(rng: Random, value: Any) -> Any:
 
 def mutated_model(rng: Random, content: bytes) -> bytes:
     """Return a model file with parts of its header or its arrays changed, and a checksum that fits."""
-    header, tensors = serialize.unpack(content, "model file")
+    header, tensors = container.unpack(content, "model file")
     for _ in range(rng.choice((1, 1, 2, 4))):
         if rng.random() < 0.7 or not tensors:
             changed = mutated_json(rng, header)
@@ -89,7 +89,7 @@ def mutated_model(rng: Random, content: bytes) -> bytes:
             if rng.random() < 0.1:
                 del tensors[name]
     try:
-        return serialize.pack(header, tensors)
+        return container.pack(header, tensors)
     except Exception:  # a header that cannot be written at all, such as one without its blocks
         return json.dumps(header).encode("utf-8", "surrogatepass")
 

@@ -11,7 +11,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.events.histogram import HistogramTable
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container, deserialize, serialize
 from tallybayes.storage.model_file import dump, parse_bytes
 
 
@@ -191,9 +191,9 @@ def test_float32_and_whole_numbers_are_the_same_buckets() -> None:
 )
 def test_forged_buckets_are_refused(damage: Callable[..., tuple[dict[str, object], np.ndarray]], what: str) -> None:
     evidence = fitted(*labelled(50)).evidence
-    tensors: serialize.Tensors = {}
+    tensors: container.Tensors = {}
     header = serialize.put(evidence, tensors)
     [labels] = header["blocks"][0]["labels"]
     header["blocks"][0]["labels"][0], tensors["0.labels.0"] = damage(labels, tensors["0.labels.0"])
     with pytest.raises(tb.errors.BadModelFile, match=what):
-        serialize.Reader(header, tensors).evidence()
+        deserialize.Reader(header, tensors).evidence()

@@ -21,7 +21,7 @@ from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.fold_terms import FOLDS, FoldTerms
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.events.text.weighted_likelihood import WeightedTextLikelihood, weighted
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 from tallybayes.inference.cell_weights import fit_cell_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
@@ -275,10 +275,10 @@ def test_auto_is_validated_and_explained() -> None:
 @pytest.mark.parametrize("change", [{"cells": [1.0]}, {"cells": [1.0] * 160}, {"t": 0.0}, {"typical": 0.0}])
 def test_weights_that_are_none_are_refused_in_a_file(change: dict[str, Any]) -> None:
     assert MODEL.calibration is not None
-    header, tensors = serialize.unpack(model_file.dump(MODEL), "file")
+    header, tensors = container.unpack(model_file.dump(MODEL), "file")
     header["calibration"]["temper"] |= change
     with pytest.raises(BadModelFile, match="weights of tokens"):
-        model_file.parse_bytes(serialize.pack(header, tensors))
+        model_file.parse_bytes(container.pack(header, tensors))
 
 
 def test_a_class_that_is_not_expected_has_no_say() -> None:

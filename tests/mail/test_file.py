@@ -8,7 +8,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.errors import BadModelFile
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 from tallybayes.mail import MailFilter
 from tallybayes.mail.file import dump, load, parse_bytes
 
@@ -73,8 +73,8 @@ def test_damaged_files_are_refused(content: bytes) -> None:
     ],
 )
 def test_forged_headers_are_refused(content: bytes, key: str, value: object) -> None:
-    header, tensors = serialize.unpack(content, "file")
-    forged = serialize.pack({**header, key: value}, tensors)
+    header, tensors = container.unpack(content, "file")
+    forged = container.pack({**header, key: value}, tensors)
     if (key, value) == ("calibration", {}):
         assert parse_bytes(forged).calibration.messages == 0
         return
@@ -100,7 +100,7 @@ FORGERIES = {
     ],
 )
 def test_forged_arrays_are_refused(content: bytes, name: str, how: str) -> None:
-    header, tensors = serialize.unpack(content, "file")
+    header, tensors = container.unpack(content, "file")
     forged = FORGERIES[how](tensors[name])
     with pytest.raises(BadModelFile):
-        parse_bytes(serialize.pack(header, {**tensors, name: forged}))
+        parse_bytes(container.pack(header, {**tensors, name: forged}))

@@ -22,7 +22,7 @@ from pyarrow import parquet as pa_parquet
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadModelFile, BadOption
-from tallybayes.evidence import count, serialize
+from tallybayes.evidence import container, count
 from tallybayes.sources import csv, files, jsonl, parquet
 from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
@@ -130,7 +130,7 @@ def killed(line: str, at: int, where: str = "after") -> None:
 
 
 def rows_saved(path: str = "ck.tally") -> int:
-    header, _ = serialize.unpack(Path(path).read_bytes(), path)
+    header, _ = container.unpack(Path(path).read_bytes(), path)
     return int(header["more"]["rows"])
 
 

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes.errors import BadModelFile
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 from tallybayes.storage.model_file import dump, parse_bytes
 from tests.examples import examples
 from tests.laws.rows import every_event, rows_for, tokenizer_of
@@ -154,8 +154,8 @@ def forged(change, content: bytes = CONTENT) -> bytes:
     header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["tallybayes"])
     del header["checksum"]
     change(header, tensors)
-    header["checksum"] = serialize._checksum(header, tensors)
-    return save_tensors(tensors, metadata={"tallybayes": serialize._json(header)})
+    header["checksum"] = container.checksum(header, tensors)
+    return save_tensors(tensors, metadata={"tallybayes": container._json(header)})
 
 
 def test_the_forgery_itself_is_sound() -> None:
@@ -410,9 +410,9 @@ def test_saving_over_a_model_keeps_no_rest_of_it(tmp_path) -> None:
 def test_a_file_of_version_0_1_takes_every_text_as_a_value() -> None:
     rows = {"x": ["?", "a", "b", "?"], "y": ["p", "q", "q", "p"]}
     model = tb.fit(rows, "y", missing_values=())
-    header, tensors = serialize.unpack(dump(model), "the file")
+    header, tensors = container.unpack(dump(model), "the file")
     assert header.pop("missing_values") == []
-    old = parse_bytes(serialize.pack(header, tensors))
+    old = parse_bytes(container.pack(header, tensors))
     assert old == model
     assert old.predict([{"x": "?"}]).tolist() == ["p"]
     assert old.predict_proba([{"x": "NA"}]).tolist() == model.predict_proba([{"x": "never seen"}]).tolist()

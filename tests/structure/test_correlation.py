@@ -14,7 +14,7 @@ import tallybayes as tb
 from tallybayes.errors import BadModelFile, BadOption, CannotMerge
 from tallybayes.events.correlation import Correlation, ScoredColumn
 from tallybayes.events.likelihood import EstimateOptions
-from tallybayes.evidence import row_sample, serialize
+from tallybayes.evidence import container, row_sample
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.storage.model_file import dump, parse_bytes
 from tallybayes.structure.correlation import normal_scores
@@ -106,7 +106,7 @@ def test_the_file_holds_it_and_a_forged_one_is_refused(model: tb.Model) -> None:
     again = parse_bytes(dump(model))
     assert again == model
     np.testing.assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
-    header, tensors = serialize.unpack(dump(model), "file")
+    header, tensors = container.unpack(dump(model), "file")
     assert header["format"] == 4
     [at] = [k for k, stored in enumerate(header["blocks"]) if stored["event"] == "correlation"]
     first, *others = header["blocks"][at]["parts"]
@@ -115,7 +115,7 @@ def test_the_file_holds_it_and_a_forged_one_is_refused(model: tb.Model) -> None:
         blocks = list(header["blocks"])
         blocks[at] = blocks[at] | {"parts": parts}
         with pytest.raises(BadModelFile, match="wanted the parts of a model"):
-            parse_bytes(serialize.pack(header | {"blocks": blocks}, tensors))
+            parse_bytes(container.pack(header | {"blocks": blocks}, tensors))
 
 
 def test_exports_refuse_it_in_a_sentence(model: tb.Model) -> None:

@@ -12,7 +12,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.cli.main import main
 from tallybayes.errors import BadModelFile, BadOption, BoundedSearchWarning, CannotMerge
-from tallybayes.evidence import row_sample, serialize
+from tallybayes.evidence import container, row_sample
 from tallybayes.storage.model_file import dump, parse_bytes
 
 STRUCTURES = ("pairs", "tan", "aode", "joint")
@@ -142,7 +142,7 @@ def test_front_ends_have_the_option(tmp_path):
 
 
 def test_a_forged_file_is_refused(model):
-    header, tensors = serialize.unpack(dump(model), "file")
+    header, tensors = container.unpack(dump(model), "file")
     assert header["format"] == 3
     parts = header["blocks"][-1]["parts"]
     changes = [{"parts": [*parts, ["z", "bins", [0.0], ["a", "b"]]]}, {"base": 2.0}, {"parts": parts[:1]}]
@@ -152,7 +152,7 @@ def test_a_forged_file_is_refused(model):
             continue
         forged = header | {"blocks": [*header["blocks"][:-1], header["blocks"][-1] | change]}
         with pytest.raises(BadModelFile, match="wanted the parts of a model"):
-            parse_bytes(serialize.pack(forged, tensors))
+            parse_bytes(container.pack(forged, tensors))
 
 
 def test_results_know_of_interactions(model):

@@ -13,7 +13,7 @@ from safetensors.numpy import load as load_tensors
 
 import tallybayes as tb
 from tallybayes.errors import BadModelFile, BadOption
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 from tallybayes.inference.validation_record import ValidationRecord
 from tallybayes.storage.model_file import dump, parse_bytes
 
@@ -122,8 +122,8 @@ def test_a_validation_of_another_model_is_refused() -> None:
 )
 def test_a_file_with_impossible_figures_is_refused(change: dict[str, Any]) -> None:
     content = dump(validated())
-    header = {**serialize.header_of(content)}
+    header = {**container.header_of(content)}
     header["validation"] = {**header["validation"], **change}
     header.pop("checksum")
     with pytest.raises(BadModelFile):
-        parse_bytes(serialize.pack(header, load_tensors(content)))
+        parse_bytes(container.pack(header, load_tensors(content)))

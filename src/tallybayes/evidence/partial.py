@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tallybayes import sources
 from tallybayes.errors import BadModelFile, wanted
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container, deserialize, serialize
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample, Part
 from tallybayes.schema.schema import Schema
@@ -83,13 +83,13 @@ class PartialEvidence:
 
     def pack(self) -> bytes:
         """Return all of it as bytes."""
-        tensors: serialize.Tensors = {}
+        tensors: container.Tensors = {}
         header = serialize.put(self.evidence, tensors)
         header["chosen"] = None if self.chosen is None else _put_chosen(self.chosen, tensors)
         if self.kept:
             header["kept"] = [one.partition for one in self.kept]
             tensors |= {f"kept.{one.partition}": np.frombuffer(one.pack(), np.uint8) for one in self.kept}
-        return serialize.pack({**header, "more": dict(self.more)}, tensors)
+        return container.pack({**header, "more": dict(self.more)}, tensors)
 
 
 def open_partial(content: bytes, schema: Schema | None = None, where: str = "partial evidence") -> PartialEvidence:
@@ -104,18 +104,18 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
     where : str
         The name of the content in messages.
     """
-    header, tensors = serialize.unpack(content, where)
+    header, tensors = container.unpack(content, where)
     try:
-        evidence = serialize.Reader(header, tensors).evidence()
+        evidence = deserialize.Reader(header, tensors).evidence()
         if schema is not None:
-            serialize.require(_names(evidence.schema) == _names(schema), "the schema of the others")
+            container.require(_names(evidence.schema) == _names(schema), "the schema of the others")
             evidence = replace(evidence, schema=schema)
         chosen, more = header["chosen"], header["more"]
-        serialize.require(isinstance(more, dict), "more")
+        container.require(isinstance(more, dict), "more")
         kept = tuple(KeptColumns(k, tensors[f"kept.{k}"].tobytes()) for k in header.get("kept", ()))
         sample = None if chosen is None else _get_chosen(chosen, tensors, evidence.schema)
         return PartialEvidence(evidence, sample, kept, more)
-    except serialize.BROKEN as error:
+    except container.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of partial evidence", f"something else ({what})")) from None
 
@@ -125,7 +125,7 @@ def _names(schema: Schema) -> Any:
     return schema.label, schema.weight, schema.missing, blocks, [block.event for block in schema.products]
 
 
-def _put_chosen(chosen: BottomKSample, tensors: serialize.Tensors) -> dict[str, Any]:
+def _put_chosen(chosen: BottomKSample, tensors: container.Tensors) -> dict[str, Any]:
     resolved = chosen.resolved()
     for part in resolved.parts:
         assert part.hashes is not None
@@ -136,17 +136,17 @@ def _put_chosen(chosen: BottomKSample, tensors: serialize.Tensors) -> dict[str, 
     return {"bound": chosen.bound, "room": chosen.room, "rows": sum(map(len, resolved.parts))}
 
 
-def _get_chosen(header: dict[str, Any], tensors: serialize.Tensors, schema: Schema) -> BottomKSample:
+def _get_chosen(header: dict[str, Any], tensors: container.Tensors, schema: Schema) -> BottomKSample:
     bound, room, n = header["bound"], header["room"], header["rows"]
-    serialize.require(bound is None or isinstance(bound, int), "bound")
-    serialize.require(isinstance(room, float) and room > 0, "room")
+    container.require(bound is None or isinstance(bound, int), "bound")
+    container.require(isinstance(room, float) and room > 0, "room")
     if n == 0:
         return BottomKSample(schema, (), bound, room)
     batch = sources.from_stream(tensors["chosen"])
     hashes, text = tensors["chosen.hashes"], tensors.get("chosen.text")
     for numbers in (hashes, text):
-        serialize.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
-    serialize.require(batch.num_rows == n, "rows chosen")
+        container.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
+    container.require(batch.num_rows == n, "rows chosen")
     return BottomKSample(schema, (Part(batch, np.arange(n), text, hashes),), bound, room)
 
 

@@ -1,4 +1,4 @@
-"""Mail filters as files: evidence and calibration, in the container of model files (`evidence.serialize`)."""
+"""Mail filters as files: evidence and calibration, in the container of model files (`evidence.container`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.errors import BadModelFile, BadOption, wanted
-from tallybayes.evidence import serialize
-from tallybayes.evidence.serialize import require, text
+from tallybayes.evidence import container, deserialize, serialize
+from tallybayes.evidence.container import require, text
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.mail import GROUPS, release_memory
@@ -55,7 +55,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 def dump(mail: MailFilter) -> bytes:
     """Return the bytes of the file."""
-    evidence, tensors = mail.evidence(), serialize.Tensors()
+    evidence, tensors = mail.evidence(), container.Tensors()
     [statistic] = evidence.statistics
     header: dict[str, Any] = {
         "kind": KIND,
@@ -71,22 +71,22 @@ def dump(mail: MailFilter) -> bytes:
         "messages": serialize.put_sum("messages", statistic.sums["messages"], tensors, scattered=True),
         "calibration": asdict(mail.calibration),
     }
-    return serialize.pack(header, tensors)
+    return container.pack(header, tensors)
 
 
 def parse_bytes(content: bytes, where: str = _WHAT) -> MailFilter:
     """Return the filter in the bytes of a file."""
-    header, tensors = serialize.unpack(content, where)
+    header, tensors = container.unpack(content, where)
     if header.get("kind") != KIND:
         raise BadModelFile(wanted(where, "a mail filter", "a model of rows", "Make one with 'tally mail train'"))
     try:
         return _Reader(header, tensors).mail()
-    except serialize.BROKEN as error:
+    except container.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a mail filter", f"something else ({what})")) from None
 
 
-class _Reader(serialize.Reader):
+class _Reader(deserialize.Reader):
     """Rebuilds a filter from header and arrays, trusting none of them.
 
     Counts go into the table as they are: as evidence, a million tokens would take three times the memory for a moment,

@@ -23,7 +23,7 @@ import pyarrow as pa
 from tallybayes import __version__, engines, sources
 from tallybayes.encoding.open_rows import Types
 from tallybayes.errors import BadData, BadModelFile, BadOption, TallyError, wanted
-from tallybayes.evidence import serialize
+from tallybayes.evidence import container
 from tallybayes.evidence.count import Count
 from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.schema.schema import Schema
@@ -161,9 +161,9 @@ class Checkpoint:
 
     def _more(self, content: bytes) -> Any:
         try:
-            header, _ = serialize.unpack(content, self.name)
+            header, _ = container.unpack(content, self.name)
             more = header["more"]
-            serialize.require({"run", "rows", "passed", "place", "types"} <= set(more), "the parts of a checkpoint")
+            container.require({"run", "rows", "passed", "place", "types"} <= set(more), "the parts of a checkpoint")
             return more
         except (TallyError, KeyError, TypeError):
             raise self._no_checkpoint() from None
@@ -184,7 +184,7 @@ class Checkpoint:
         try:
             evidence = open_partial(content, schema, self.name)
             progress = Progress(int(more["rows"]), evidence, int(more["passed"]), Spot(*map(int, more["place"])))
-            serialize.require(0 <= progress.passed <= progress.rows and min(progress.place) >= 0, "rows")
+            container.require(0 <= progress.passed <= progress.rows and min(progress.place) >= 0, "rows")
         except (TallyError, TypeError, ValueError):
             raise self._no_checkpoint() from None
         return progress

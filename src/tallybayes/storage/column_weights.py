@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tallybayes.categories import Categories
-from tallybayes.evidence import serialize
-from tallybayes.evidence.serialize import require, text
+from tallybayes.evidence import container, deserialize, serialize
+from tallybayes.evidence.container import require, text
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights
 
 __all__ = ["get", "put"]
@@ -17,7 +17,7 @@ _NAME = "calibration"
 _MOST_FADING = 1024  # a share to this power is 0 in all but whole rows
 
 
-def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
+def put(weights: ColumnWeights, tensors: container.Tensors) -> dict[str, Any]:
     """Return the header of weights, and add their arrays to the tensors."""
     columns = []
     for k, (name, one) in enumerate(sorted(weights.columns.items())):
@@ -35,7 +35,7 @@ def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
     return {"classes": labels, "columns": columns, "fading": weights.fading}
 
 
-def get(stored: dict[str, Any], reader: serialize.Reader) -> ColumnWeights:
+def get(stored: dict[str, Any], reader: deserialize.Reader) -> ColumnWeights:
     """Return the weights that `put` was given; raise unless they fit together."""
     classes, columns = reader.labels(f"{_NAME}.classes", stored["classes"]), {}
     for k, one in enumerate(stored["columns"]):
@@ -46,7 +46,7 @@ def get(stored: dict[str, Any], reader: serialize.Reader) -> ColumnWeights:
     return ColumnWeights(classes, columns, _numbers(reader, f"{_NAME}.bias", (len(classes),)), fading)
 
 
-def _column(where: str, stored: dict[str, Any], n_classes: int, reader: serialize.Reader) -> ColumnWeight:
+def _column(where: str, stored: dict[str, Any], n_classes: int, reader: deserialize.Reader) -> ColumnWeight:
     weight = stored["weight"]
     require(isinstance(weight, float) and np.isfinite(weight), "a weight")
     cells: Any = None
@@ -62,7 +62,7 @@ def _column(where: str, stored: dict[str, Any], n_classes: int, reader: serializ
     return ColumnWeight(weight, cells, table[:-1], table[-1])
 
 
-def _numbers(reader: serialize.Reader, name: str, shape: tuple[int, ...]) -> Any:
+def _numbers(reader: deserialize.Reader, name: str, shape: tuple[int, ...]) -> Any:
     values = reader.tensors[name]
     require(values.dtype == np.float64 and values.shape == shape and bool(np.isfinite(values).all()), name)
     return values

@@ -17,8 +17,8 @@ from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, BadOption, wanted
 from tallybayes.events.text.text import Text
 from tallybayes.events.text.token_cells import TokenWeights, n_cells
-from tallybayes.evidence import serialize
-from tallybayes.evidence.serialize import FORMAT, require, text
+from tallybayes.evidence import container, deserialize, serialize
+from tallybayes.evidence.container import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.estimate import log_prior
@@ -84,47 +84,47 @@ def with_tokenizer(model: Model, tokenizer: Tokenizer | Mapping[str, Tokenizer])
 
 def dump(model: Model) -> bytes:
     """Return the bytes of the file."""
-    tensors: serialize.Tensors = {}
+    tensors: container.Tensors = {}
     header = serialize.put(model.evidence, tensors)
     header["choices"] = _put_choices(model)
     header["calibration"] = None if model.calibration is None else _put_calibration(model.calibration, tensors)
     if model.validation is not None:  # absent otherwise, as in files of older versions
         header["validation"] = model.validation.to_dict()
-    return serialize.pack(header, tensors)
+    return container.pack(header, tensors)
 
 
 def _read_back(content: bytes, model: Model, where: str) -> None:
     """Raise if `load` would refuse the header; arrays hold whatever numbers they are given, and are not read."""
     try:
-        header = serialize.header_of(content)
-        events = [serialize.get_event(block).spec for block in header["blocks"]]
+        header = container.header_of(content)
+        events = [deserialize.get_event(block).spec for block in header["blocks"]]
         require(events == [block.event.spec for block in model.schema.blocks], "event models")
         require(_get_choices(header["choices"], model.evidence.classes) == model.choices, "choices")
         given = None if model.calibration is None else replace(model.calibration, weights=None)  # arrays are not read
         require(_get_calibration(header["calibration"], None) == given, "calibration")
         require(_get_validation(header) == model.validation, "validation")
-    except serialize.BROKEN as error:
+    except container.BROKEN as error:
         raise BadModelFile(wanted(where, "a model that can be read back", f"another ({error})")) from None
 
 
 def parse_bytes(content: bytes, where: str = "model file") -> Model:
     """Return the model in the bytes of a file."""
-    header, tensors = serialize.unpack(content, where)
+    header, tensors = container.unpack(content, where)
     if header.get("kind") == "mail":
         raise BadModelFile(wanted(where, "a model of rows", "a mail filter", "Use it with 'tally mail'"))
     try:
-        evidence = serialize.Reader(header, tensors).evidence()
+        evidence = deserialize.Reader(header, tensors).evidence()
         older = header["choices"]["alpha"] == "auto"
         choices = _get_choices(header["choices"], evidence.classes)
         choices = _as_in_0_1(choices, evidence.schema) if older else choices
         choices.check(evidence.schema)
         _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
-        calibration = _get_calibration(header["calibration"], serialize.Reader(header, tensors))
+        calibration = _get_calibration(header["calibration"], deserialize.Reader(header, tensors))
         if older and isinstance(choices.alpha, Mapping) and calibration is not None:
             tuned = dict.fromkeys(choices.alpha, calibration.alphas.get("*", 1.0))
             calibration = replace(calibration, alphas=tuned)
         return _checked(Model(evidence, choices, calibration, _get_validation(header)))
-    except serialize.BROKEN as error:
+    except container.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
 
@@ -139,20 +139,20 @@ def dump_calibration(model: Model) -> bytes:
     >>> with_calibration(replace(model, calibration=None), dump_calibration(model)) == model
     True
     """
-    tensors: serialize.Tensors = {}
+    tensors: container.Tensors = {}
     put = None if model.calibration is None else _put_calibration(model.calibration, tensors)
-    return serialize.pack({"calibration": put, "of": serialize.evidence_hash(model.evidence), "blocks": []}, tensors)
+    return container.pack({"calibration": put, "of": serialize.evidence_hash(model.evidence), "blocks": []}, tensors)
 
 
 def with_calibration(model: Model, content: bytes, where: str = "calibration") -> Model:
     """Return a model with a calibration from bytes, stale unless it was computed from the same evidence."""
-    header, tensors = serialize.unpack(content, where)
+    header, tensors = container.unpack(content, where)
     try:
-        calibration = _get_calibration(header["calibration"], serialize.Reader(header, tensors))
+        calibration = _get_calibration(header["calibration"], deserialize.Reader(header, tensors))
         if calibration is not None and header["of"] != serialize.evidence_hash(model.evidence):
             calibration = calibration.outdated()
         return _checked(replace(model, calibration=calibration))
-    except serialize.BROKEN as error:
+    except container.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "a calibration of the model", f"something else ({what})")) from None
 
@@ -198,14 +198,14 @@ def _as_in_0_1(choices: Choices, schema: Schema) -> Choices:
     return replace(choices, alpha=dict.fromkeys(texts, "loo") if texts else 1.0)
 
 
-def _put_calibration(calibration: Calibration, tensors: serialize.Tensors) -> dict[str, Any]:
+def _put_calibration(calibration: Calibration, tensors: container.Tensors) -> dict[str, Any]:
     put = calibration.to_dict()
     if calibration.weights is None:
         return put
     return {**put, "weights": column_weights.put(calibration.weights, tensors)}
 
 
-def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None) -> Calibration | None:
+def _get_calibration(put: dict[str, Any] | None, reader: deserialize.Reader | None) -> Calibration | None:
     if put is None:
         return None
     alphas, temperature = put["alphas"], put["temper"]

@@ -86,7 +86,7 @@ class Scorer:
         parts = []
         for batch in source:
             out = self._room(batch.num_rows, *each)
-            self._map(batch, work or self._score, out, threads, first=first, partial=partial)
+            map_rows(batch, work or self._score, out, first=first, partial=partial, **self._slices(batch, threads))
             parts.append(out)
             first += batch.num_rows
         if not parts:
@@ -108,7 +108,7 @@ class Scorer:
         parts = [np.zeros(0, np.int64)]
         for batch in source:
             out = np.empty(batch.num_rows, np.int64)
-            self._map(batch, self._decide, out, threads, first=first, partial=partial)
+            map_rows(batch, self._decide, out, first=first, partial=partial, **self._slices(batch, threads))
             parts.append(out)
             first += batch.num_rows
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
@@ -138,21 +138,12 @@ class Scorer:
         parts = self.many(source, threads, partial=partial, first=first, work=fill, each=(3,))
         return Uncertain(parts[:, 0], parts[:, 1], parts[:, 2])
 
-    def _map(
-        self,
-        batch: pa.RecordBatch,
-        work: Callable[..., None],
-        out: npt.NDArray[Any],
-        threads: int,
-        *,
-        first: int,
-        partial: bool,
-    ) -> None:
-        """Fill `out` by work on slices; the bytes of a batch tell how many values it has, texts included."""
+    def _slices(self, batch: pa.RecordBatch, threads: int) -> dict[str, Any]:
+        """Return how to slice a batch among threads; its bytes tell how many values it has, texts included."""
         n, classes = batch.num_rows, len(self.belief.plain.log_prior)
         workers = threads_to_score(batch.nbytes // _BYTES, classes, threads)
         rows, missing = rows_at_a_time(n, classes, workers), self.belief.schema.missing
-        map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial, rows=rows)
+        return {"threads": workers, "missing": missing, "rows": rows}
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.plain.log_prior)))

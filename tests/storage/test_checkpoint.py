@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pyarrow import csv as pa_csv
 from pyarrow import parquet as pa_parquet
 
 import tallybayes as tb
+from tallybayes.cli.main import main
 from tallybayes.errors import BadData, BadModelFile, BadOption
 from tallybayes.evidence import container, count
 from tallybayes.sources import csv, files, jsonl, parquet
@@ -28,33 +30,9 @@ from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
 from tallybayes.storage.model_file import dump
 from tests.cli.shell import Shell
+from tests.faults.child import ended
 
 ROWS = 6000
-# A command line that reads in small pieces, and is killed at a save: after it or in the middle of it.
-KILLED = """
-import os, signal, sys
-from tests.storage.test_checkpoint import in_small_pieces
-from tallybayes.storage import atomic_write
-from tallybayes.cli.main import main
-
-in_small_pieces(setattr)
-left, midst, write = int(sys.argv[1]), sys.argv[2] == "midst", atomic_write.write
-
-def killed(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def write_until_killed(content, path, what="model file"):
-    global left
-    left -= 1
-    if not left and midst:
-        os.replace = killed
-    write(content, path, what)
-    if not left:
-        killed()
-
-atomic_write.write = write_until_killed
-main(sys.argv[3:])
-"""
 
 
 def in_small_pieces(put: Callable[[Any, str, int], None]) -> None:
@@ -100,18 +78,25 @@ def as_lines(rows: pa.Table) -> bytes:
     return "\n".join(json.dumps(row) for row in rows.to_pylist()).encode()
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder with the same rows in every format, and run commands in it."""
-    monkeypatch.chdir(tmp_path)
-    rows = table()
-    Path("one.csv").write_bytes(as_csv(rows))
-    Path("one.jsonl").write_bytes(as_lines(rows))
-    Path("one.csv.gz").write_bytes(gzip.compress(as_csv(rows)))
-    pa_parquet.write_table(rows, "one.parquet", row_group_size=2500)
-    Path("many").mkdir()
+@pytest.fixture(scope="module")
+def formats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with the same rows in every format."""
+    folder, rows = tmp_path_factory.mktemp("formats"), table()
+    (folder / "one.csv").write_bytes(as_csv(rows))
+    (folder / "one.jsonl").write_bytes(as_lines(rows))
+    (folder / "one.csv.gz").write_bytes(gzip.compress(as_csv(rows)))
+    pa_parquet.write_table(rows, folder / "one.parquet", row_group_size=2500)
+    (folder / "many").mkdir()
     for k in range(4):
-        Path(f"many/{k}.csv").write_bytes(as_csv(rows.slice(k * ROWS // 4, ROWS // 4)))
+        (folder / "many" / f"{k}.csv").write_bytes(as_csv(rows.slice(k * ROWS // 4, ROWS // 4)))
+    return folder
+
+
+@pytest.fixture
+def folder(formats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copy the rows in every format, and run commands beside them."""
+    shutil.copytree(formats, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -121,12 +106,27 @@ def tally(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 
 
 def killed(line: str, at: int, where: str = "after") -> None:
-    """Run a command that is killed at one of its saves."""
-    words = [sys.executable, "-c", KILLED, str(at), where, *shlex.split(line)]
-    root = str(Path(__file__).parents[2])
-    paths = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    """Run a command that reads in small pieces and is killed at a save: after it, or in the middle of it."""
+    left, write = at, atomic_write.write
+
+    def kill(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def write_until_killed(*what: Any) -> None:
+        nonlocal left
+        left -= 1
+        if not left and where == "midst":
+            os.replace = kill  # type: ignore[assignment]
+        write(*what)
+        if not left:
+            kill()
+
+    def work() -> None:  # in the child: nothing is set back
+        in_small_pieces(setattr)
+        atomic_write.write = write_until_killed
+        main(shlex.split(line))
+
+    assert ended(work) == -signal.SIGKILL
 
 
 def rows_saved(path: str = "ck.tally") -> int:

@@ -6,7 +6,7 @@
 #include "codes/hash.hpp"
 #include "bind/interface.hpp"
 #include "dense/best_class.hpp"
-#include "dense/buckets.hpp"
+#include "dense/count_buckets.hpp"
 #include "dense/experts.hpp"
 #include "dense/kernel_density.hpp"
 #include "dense/elementwise.hpp"

@@ -3,11 +3,10 @@
 // A bucket is a run of doubles whose order-preserving integers agree in all but the `shift` lowest bits. The shift of a
 // column is the least with which it has at most kMost buckets. Whenever one too many appears, the shift grows and the
 // codes given so far are rewritten, so the result does not depend on the order of rows.
-// IN: table (n, F) of doubles or floats; edges, rising in each column. OUT: codes (F, n); NaN has -1, or kMissing; or
-// the rows of each class in each bucket.
+// IN: table (n, F) of doubles or floats; edges, rising in each column. OUT: codes (F, n); NaN has -1, or kMissing.
 // The caller guarantees: room for smaller(n, kMost) keys per column; at most kMissing - 1 edges per column; classes in
 // range, and at most 2^32 - 1 rows to count.
-// Cost: 3 to 5 ns per value, for few rows more. Twins: reference.find_buckets, count_buckets, find_cells.
+// Cost: 3 to 5 ns per value, for few rows more. Twins: reference.find_buckets, find_cells.
 #pragma once
 
 #include <cmath>
@@ -24,7 +23,6 @@ using i16 = std::int16_t;
 constexpr i64 kTogether = 8, kTileRows = 256, kBlockRows = i64{1} << 14, kBlockColumns = 64;
 constexpr i64 kPitch = kTileRows + 8;  // doubles; columns a power of two apart would share cache sets
 constexpr i64 kAhead = 16;             // rows to prefetch
-constexpr i64 kCountRows = 2048;       // rows to count at a time: eight columns of them stay in the second cache
 
 // The integer whose order is that of the doubles; -0.0 is 0.0.
 inline i64 ordered_bits(double x) {
@@ -162,7 +160,7 @@ private:
 // close to each other, without the low bits that all of them lack, are looked up in a plain array instead (`near`).
 class BucketTable {
 public:
-    static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = 4096;
+    static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = 1024;
     static constexpr i64 kFirstRows = 4096;
 
     BucketTable() = default;
@@ -176,7 +174,7 @@ public:
     struct Near {
         i64 shift, low, mask;
     };
-    static constexpr i64 kFar = 2 * kNear, kZero = kFar + 1, kMissing = kFar + 2;
+    static constexpr i64 kZero = 2 * kNear, kMissing = kZero + 1, kFar = kZero + 2, kTile = kFar;  // kFar has no counter
     Near near{};
     u32* places = nullptr;  // the plain array
 
@@ -191,6 +189,7 @@ public:
         }
         forget_near();
         std::memset(places_, 0, sizeof memory_->places);
+        near = {0, 1, 0};
         size_ = shift_ = missed_ = moved_ = 0;
         C_ = C;
         if (n > 2 * kMost) start_with(column, n);
@@ -216,6 +215,27 @@ public:
     // counters (kMost + 2, C), whose row k + 1 is that of code k, may change.
     u32 find_counter(double x, i64 at, u32* counters) {
         return find_far(x, at, [&](const i16* now) { merge(now, counters); });
+    }
+
+    // Count a row of class `own` whose number has no place in the plain array. Return whether the plain array has moved;
+    // before that, `tile` (kTile, C), the counters by its places, is emptied into the counters by code.
+    bool count_far(double x, i64 own, u16* tile, u32* counters) {
+        const i64 before = shift_, code = settle(ordered_bits(x), counters);
+        ++counters[(code + 1) * C_ + own];
+        if (shift_ == before) {
+            if (++missed_ < kMissed) return false;
+            missed_ = -(kMissed << smaller<i64>(moved_++, 20));
+        }
+        take(tile, counters);
+        choose_near();
+        return true;
+    }
+
+    // Add counters by place to those by code, and clear them; the plain array moves where buckets become too many.
+    void empty(u16* tile, u32* counters) {
+        const i64 before = shift_;
+        take(tile, counters);
+        if (shift_ != before) choose_near();
     }
 
     i64 size() const { return size_; }
@@ -252,6 +272,29 @@ private:
             choose_near();
         }
         return number(code);
+    }
+
+    // Return the code of a number's bits; where it is one too many, buckets grow and counters are merged.
+    i64 settle(i64 ordered, u32* counters) {
+        i64 code = find(ordered >> shift_);
+        for (; code >= kMost; code = find(ordered >> shift_)) merge(coarsen(), counters);
+        return code;
+    }
+
+    void take(u16* tile, u32* counters) {
+        const Near then = near;
+        for (i64 at = 0; at < kTile; ++at, tile += C_) {
+            u32 some = 0;
+            for (i64 c = 0; c < C_; ++c) some |= tile[c];
+            if (some == 0) continue;
+            const i64 size = at == kZero ? 0 : ((at & (kNear - 1)) + then.low) << then.shift;
+            const bool minus = at >= kNear && at < kZero;
+            u32* const to = counters + (at == kMissing ? 0 : settle(minus ? -1 - size : size, counters) + 1) * C_;
+            for (i64 c = 0; c < C_; ++c) {
+                to[c] += tile[c];
+                tile[c] = 0;
+            }
+        }
     }
 
     u32 number(i64 code) const { return static_cast<u32>((code + 1) * C_ + 1); }
@@ -345,12 +388,13 @@ private:
     void set_near(i64 least, i64 most, i64 bits) {
         const i64 first = smaller(least, most) >> bits, span = (most >> bits) - first;
         const i64 low = span < kNear ? first - (kNear - span) / 2 : first + span - kNear + kNear / 8;
-        near = {bits, larger<i64>(0, low), ((i64{1} << bits) - 1) & ~((i64{1} << shift_) - 1)};
+        near = {bits, larger<i64>(1, low), ((i64{1} << bits) - 1) & ~((i64{1} << shift_) - 1)};
     }
 
     // The place in the plain array of a key, shorter by the shift.
     i64 near_place(i64 key) const {
         if (key == 0 && shift_ == 0) return kZero;
+        if (near.shift < shift_) return kFar;  // the shift has grown since
         const i64 size = magnitude(key), at = (size >> (near.shift - shift_)) - near.low;
         if (at < 0 || at >= kNear || (static_cast<i64>(static_cast<u64>(size) << shift_) & near.mask) != 0) return kFar;
         return key < 0 ? at + kNear : at;
@@ -366,7 +410,7 @@ private:
         u16 places[kPlaces];  // code + 1 of the key at each place; 0 if empty
         i64 keys[kMost + 1];  // without the low bits
         i16 codes[kMost + 2], merged[kMost + 1];
-        u32 near[kMissing + 1];
+        u32 near[kFar + 1];
     };
     static constexpr i64 kMissed = 16;  // lookups beside the plain array, at first, until it is moved
     Memory* memory_ = nullptr;          // allocated when first needed
@@ -399,6 +443,15 @@ struct NearLanes {
         const I4 found = choose(less(size, all(i64{1})), all(Table::kZero), choose(far, all(Table::kFar), near));
         return choose(bits(missing(given)), all(Table::kMissing), found);
     }
+
+    // The same for most numbers; `bad` gets bits set in the lanes of others: far ones, 0.0 (low is above 0) and NaN.
+    I4 place(F4 given, I4& bad) const {
+        using Table = BucketTable;
+        static_assert(Table::kNear == 1024);  // bit 10, where the sign goes
+        const I4 x = bits(given), size = x & all(INT64_MAX), from = shift_right(size, shift) - low;
+        bad = bad | (from & all(~(Table::kNear - 1))) | (size & mask) | bits(missing(given));
+        return from + (shift_right<53>(x) & all(Table::kNear));
+    }
 };
 
 inline void BucketTable::place(const double* values, i64 count, i64* at) const {
@@ -406,127 +459,11 @@ inline void BucketTable::place(const double* values, i64 count, i64* at) const {
     for (i64 i = 0; i < count; i += 4) store(at + i, lanes.place(load(values + i)));  // tiles have room for three more
 }
 
-// Count one row of some columns, of which the plain array of one or more lacks a number; plain arrays may move.
-TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
-                                     u32* const* counters) {
-    for (i64 k = 0; k < width; ++k) {
-        const u32 known = tables[k]->places[at[k]];
-        ++counters[k][(known != 0 ? known : tables[k]->find_counter(row[k], at[k], counters[k])) - 1 + own];
-    }
-}
-
-// Count rows of up to eight columns, each row at the next eight values. The width is a constant, or 0 for any.
-template <i64 Width>
-inline void count_rows(BucketTable* const* tables, i64 any_width, const double* values, i64 count, const i32* classes,
-                       u32* const* counters) {
-    const i64 width = Width > 0 ? Width : any_width;
-    for (i64 i = 0; i < count;) {
-        const auto near = [&](i64 k) -> const BucketTable::Near& { return tables[smaller(k, width - 1)]->near; };
-        const NearLanes one(near(0), near(1), near(2), near(3)), two(near(4), near(5), near(6), near(7));
-        const u32* places[kTogether];
-        u32* counter[kTogether];
-        for (i64 k = 0; k < width; ++k) {
-            places[k] = tables[k]->places;
-            counter[k] = counters[k];
-        }
-        for (bool far = false; i < count && !far; ++i) {
-            const double* row = values + i * kTogether;
-            i64 at[kTogether];
-            store(at, one.place(load(row)));
-            if (width > 4) store(at + 4, two.place(load(row + 4)));
-            u32 found[kTogether];
-            for (i64 k = 0; k < width; ++k) {
-                found[k] = places[k][at[k]];
-                far |= found[k] == 0;
-            }
-            const i64 own = classes[i];
-            if (far) count_far(tables, width, row, at, own, counters);
-            else
-                for (i64 k = 0; k < width; ++k) ++counter[k][i64{found[k]} - 1 + own];
-        }
-    }
-}
-
-// Copy rows of up to eight columns next to each other.
-template <class T>
-inline void copy_beside(const Column& column, i64 start, i64 count, double* values) {
-    const char* from = column.base + start * column.stride;
-    for (i64 i = 0; i < count; ++i, from += column.stride)
-        values[i * kTogether] = static_cast<double>(*reinterpret_cast<const T*>(from));
-}
-
-inline void copy_beside(const Eight& eight, i64 start, i64 count, double* values) {
-    if (eight.width == kTogether && eight.same && eight.adjacent && eight.columns->type == Type::f64) {
-        const i64 stride = eight.columns->stride;
-        const char* from = eight.columns->base + start * stride;
-        for (i64 i = 0; i < count; ++i, from += stride, values += kTogether) {
-            const double* row = reinterpret_cast<const double*>(from);
-            prefetch(from + kAhead * stride);
-            prefetch(from + kAhead * stride + (kTogether - 1) * i64{sizeof(double)});  // often on the next cache line
-            store(values, load(row));
-            store(values + 4, load(row + 4));
-        }
-        return;
-    }
-    for (i64 k = 0; k < eight.width; ++k) {
-        const Column& column = eight.columns[k];
-        if (column.type == Type::f64) copy_beside<double>(column, start, count, values + k);
-        else copy_beside<float>(column, start, count, values + k);
-    }
-}
-
 inline void finish_column(BucketTable& buckets, const FindBucketsTask& task, i64 f) {
     const i64 room = smaller(task.table.n_rows, BucketTable::kMost);
     for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
     task.sizes[f] = buckets.size();
     task.shifts[f] = buckets.size() == 0 ? 0 : buckets.shift();
-}
-
-// Eights of columns take turns after some rows, which they copy from cache lines that they share.
-inline void count_buckets(const FindBucketsTask& task, BucketTable* tables, i64 n_tables) {
-    const i64 n = task.table.n_rows, C = task.n_classes, F = task.table.n_columns;
-    constexpr i64 rows = BucketTable::kMost + 2;
-    Scratch<double> copied(kTogether * kCountRows);
-    for (i64 from = 0; from < F; from += kBlockColumns)
-        for (i64 start = 0; start < n; start += kCountRows)
-            for (i64 f = from; f < smaller(from + kBlockColumns, F); f += kTogether) {
-                const Eight eight(task.table, f);
-                const i64 count = smaller(kCountRows, n - start);
-                BucketTable* those[kTogether];
-                u32* counters[kTogether];
-                for (i64 k = 0; k < eight.width; ++k) {
-                    those[k] = tables + (f + k) % n_tables;
-                    counters[k] = task.counts + (f + k) * rows * C;
-                    if (start == 0) those[k]->clear(eight.columns[k], n, C);
-                }
-                copy_beside(eight, start, count, copied.get());
-                const i32* classes = task.classes + start;
-                if (eight.width == kTogether) count_rows<kTogether>(those, 0, copied.get(), count, classes, counters);
-                else count_rows<0>(those, eight.width, copied.get(), count, classes, counters);
-                if (start + count == n)
-                    for (i64 k = 0; k < eight.width; ++k) finish_column(*those[k], task, f + k);
-            }
-}
-
-inline Fault find_buckets(const FindBucketsTask& task) {
-    const PlainArithmetic plain;
-    const i64 n = task.table.n_rows;
-    BucketTable tables[kBlockColumns];
-    if (task.codes == nullptr) {
-        count_buckets(task, tables, n <= kCountRows ? kTogether : kBlockColumns);  // few rows come in one block
-        return {};
-    }
-    const i64 n_tables = n <= kBlockRows ? kTogether : kBlockColumns;
-    for_each_tile(task.table, [&](const Eight& eight, i64 start, i64 count, const double* values) {
-        for (i64 k = 0; k < eight.width; ++k, values += kPitch) {
-            const i64 f = eight.first + k;
-            BucketTable& buckets = tables[f % n_tables];
-            if (start == 0) buckets.clear(eight.columns[k], n, 1);
-            buckets.add(values, count, task.codes + f * n, start);
-            if (start + count == n) finish_column(buckets, task, f);
-        }
-    });
-    return {};
 }
 
 // The place of the lowest bit that is set.

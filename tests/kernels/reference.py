@@ -159,12 +159,17 @@ def count_buckets(columns: Columns, classes: NDArray[np.int32], n_classes: int) 
     """Return the buckets of each column, rising, and the rows of each class in them."""
     found, counts, keys = find_buckets(columns), [], []
     for codes, mine in zip(found.codes, np.split(found.keys, np.cumsum(found.sizes)[:-1]), strict=False):
-        order = np.argsort(mine)
+        order, present, each = np.argsort(mine), codes >= 0, np.zeros((n_classes, len(mine)), np.int64)
         keys.append(mine[order])
-        counts.append([[((codes == code) & (classes == c)).sum() for code in order] for c in range(n_classes)])
+        np.add.at(each, (classes[present], codes[present]), 1)
+        counts.append(each[:, order])
     none = np.zeros((n_classes, 0), np.int64)
-    flat = np.concatenate([none, *(np.array(one, np.int64).reshape(n_classes, -1) for one in counts)], axis=1)
-    return BucketCounts(flat, np.concatenate([np.zeros(0, np.int64), *keys]), found.sizes, found.shifts)
+    return BucketCounts(
+        np.concatenate([none, *counts], axis=1),
+        np.concatenate([np.zeros(0, np.int64), *keys]),
+        found.sizes,
+        found.shifts,
+    )
 
 
 def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:

@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.engines.spark_session import spark_session
 from tests.examples import number_of
+from tests.sources.postgresql_server import database, postgresql_server
+from tests.started_once import end_all, started
 
 settings.register_profile(
     "quick", deadline=None, max_examples=number_of(30), suppress_health_check=[HealthCheck.too_slow]
@@ -49,6 +52,18 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+@pytest.fixture
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return a Spark session with two executor processes; skipped without Java, unless CI is true."""
+    return started("spark", lambda: spark_session(tmp_path_factory.mktemp("spark")))
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> str:
+    """Return the URL of a new database in a PostgreSQL server; skipped without one, unless CI is true."""
+    return database(started("postgresql", postgresql_server))
+
+
 # Tests that share a slow start (a cluster, a server) although they are in different files, by a part of their names.
 # Tests of one group, and else of one file, run one after the other in one process, which so makes each fixture once.
 # Groups start in this order, before all files: those that take longest, which started late would keep one process busy
@@ -59,6 +74,7 @@ SHARED = {
     "::TestCluster::": "dask",
     "[on_dask.py]": "dask",
     "test_postgresql.py::": "postgresql",
+    "export/test_data_sets.py::": "postgresql",
     "test_checkpoint.py::": "checkpoint",
     "test_processors.py::": "processors",
     "tests/reporting/": "reporting",
@@ -82,6 +98,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return order.get(group, len(order)), -size[group], group
 
         items.sort(key=place)
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End what a group of tests shares after its last test."""
+    if nextitem is None or group_of(nextitem.nodeid) != group_of(item.nodeid):
+        end_all()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

@@ -1,16 +1,19 @@
-"""A Dask cluster for a class of tests; only one runs at a time (see the conftest above)."""
+"""A Dask cluster that the classes of tests called TestCluster share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dask
 import pytest
 
+from tests.started_once import started
 
-@pytest.fixture(scope="class")
-def _workers() -> Iterator[Any]:
+
+@contextmanager
+def workers() -> Iterator[Any]:
     """Start two worker processes."""
     from distributed import Client, LocalCluster
 
@@ -22,7 +25,8 @@ def _workers() -> Iterator[Any]:
 
 
 @pytest.fixture
-def cluster(_workers: Any) -> Iterator[Any]:
+def cluster() -> Iterator[Any]:
     """Use the cluster in this test only; tests without this fixture run in this process."""
-    with _workers.as_current():
-        yield _workers
+    client = started("dask", workers)
+    with client.as_current():
+        yield client

@@ -6,12 +6,10 @@ Without Java these tests are skipped with a reason; if CI is true they fail.
 import contextlib
 import hashlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -25,55 +23,15 @@ from tallybayes.engines.spark import partitions as spark_module
 from tallybayes.errors import BadData, LeftOutWarning
 from tallybayes.storage.model_file import dump
 
-from .java import QUICK_JAVA, java_is_here
+from .spark_session import PACKAGE, SPLIT, connect_url
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of py4j's connections to Java
     pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning:pyspark"),
 ]
-# Executors can import only this package.
-PACKAGE = str(Path(tb.__file__).parents[1])
 FILES = 6
-# Bytes. Opening a file is declared to cost as much as a partition holds, so each file is at least one partition.
-SPLIT = 64 << 10
 TEXTS = ["the film was good", "a bad plot, and a bad end", "good end", "the plot: none at all"]
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory):
-    """Start a session with two executor processes, in another time zone than the files."""
-    java_is_here()
-    import pyspark
-    from pyspark.sql import SparkSession
-
-    own = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        for name, value in QUICK_JAVA.items():
-            patch.setenv(name, value)
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.executorEnv.PYTHONPATH": PACKAGE,
-            "spark.local.dir": str(own),
-            "spark.sql.warehouse.dir": str(own / "warehouse"),
-            "spark.sql.session.timeZone": "America/New_York",
-            "spark.sql.files.maxPartitionBytes": str(SPLIT),
-            "spark.sql.files.openCostInBytes": str(SPLIT),
-        }
-        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tallybayes")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        logs = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "work", session.sparkContext.applicationId)
-        session.stop()
-        shutil.rmtree(logs, ignore_errors=True)  # executors of a local cluster always write here
 
 
 def table(n, seed):
@@ -425,7 +383,7 @@ import tallybayes as tb
 from tallybayes import engines
 from tallybayes.display import progress
 from tallybayes.storage.model_file import dump
-spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark = SparkSession.builder.remote(sys.argv[3]).getOrCreate()
 spark.conf.set("spark.sql.session.timeZone", "America/New_York")
 spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
 spark.conf.set("spark.sql.files.openCostInBytes", sys.argv[2])
@@ -446,18 +404,10 @@ spark.stop()
 """
 
 
-def test_connect_gives_the_same_bits(mixed, tmp_path):
-    java_is_here()
-    own = QUICK_JAVA | {
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": PACKAGE,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_LOCAL_DIRS": str(tmp_path),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECT, mixed, str(SPLIT)], cwd=tmp_path, env={**os.environ, **own},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def test_connect_gives_the_same_bits(spark, mixed, tmp_path):
+    words = [sys.executable, "-c", CONNECT, mixed, str(SPLIT), connect_url(spark)]
+    own = {**os.environ, "PYTHONPATH": PACKAGE}
+    done = subprocess.run(words, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     bits, found, refused = done.stdout.strip().splitlines()
     assert bits == digest(tb.fit(mixed, "y"))

@@ -12,7 +12,6 @@ import pytest
 from pyarrow import csv
 
 import tallybayes as tb
-from tests.sources.test_postgresql import server  # noqa: F401
 
 from . import test_onnx, test_sql
 from .cases import Case, same
@@ -81,8 +80,8 @@ def test_duckdb_and_sqlite_answer_the_same(name: str) -> None:
 
 
 @every_table
-def test_postgresql_answers_the_same(server: str, name: str) -> None:  # noqa: F811
-    test_sql.check(case_of(name), "postgres", in_postgres(server))
+def test_postgresql_answers_the_same(postgresql: str, name: str) -> None:
+    test_sql.check(case_of(name), "postgres", in_postgres(postgresql))
 
 
 @every_table

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
-
-from tests.engines.java import QUICK_JAVA, java_is_here
 
 from .cases import hostile_case, messy_case, table_case, text_case
 from .engines import statements
@@ -22,39 +18,26 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Return a function that runs a query over a table "rows"."""
-    java_is_here()
-    from pyspark.sql import SparkSession
+@pytest.fixture
+def run(spark: Any) -> Any:
+    """Return a function that runs a query over a table "rows", in a session of its own."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.ansi.enabled", "false")
+    session.conf.set("spark.sql.shuffle.partitions", "1")  # the default, 200, is for clusters
+    session.conf.set("spark.sql.session.timeZone", spark._jvm.java.util.TimeZone.getDefault().getID())
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        for name, value in QUICK_JAVA.items():
-            patch.setenv(name, value)
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.driver.host": "127.0.0.1",
-            "spark.sql.ansi.enabled": "false",
-            "spark.sql.shuffle.partitions": "1",  # the default, 200, is for clusters
-            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        }
-        session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
+    def query(script: str, rows: pa.Table) -> list[dict[str, Any]]:
+        session.createDataFrame(rows).createOrReplaceTempView("rows")
+        before, text = statements(script)
+        for one in before:
+            session.sql(one)
+        found = [row.asDict() for row in session.sql(text).collect()]
+        for one in before:
+            if one.startswith("CREATE TABLE "):
+                session.sql("DROP TABLE " + one.split()[2])
+        return found
 
-        def query(script: str, rows: pa.Table) -> list[dict[str, Any]]:
-            session.createDataFrame(rows).createOrReplaceTempView("rows")
-            before, text = statements(script)
-            for one in before:
-                session.sql(one)
-            found = [row.asDict() for row in session.sql(text).collect()]
-            for one in before:
-                if one.startswith("CREATE TABLE "):
-                    session.sql("DROP TABLE " + one.split()[2])
-            return found
-
-        yield query
-        session.stop()
+    return query
 
 
 @pytest.mark.parametrize("name", ["bayes auto", "map None", "category", "pairs", "coins"])

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 
 from tallybayes.evidence.serialize import evidence_hash
-from tests.sources.test_postgresql import server  # noqa: F401
 
 from .conftest import weather
 from .kill import Client
@@ -14,12 +13,14 @@ from .process import Server, wait_until
 from .test_learning import DAY, post
 
 
-def test_two_servers_arrive_at_the_same_evidence(server: str, tmp_path: Path) -> None:  # noqa: F811
+def test_two_servers_arrive_at_the_same_evidence(postgresql: str, tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         folder.mkdir()
         weather().save(folder / "weather.tally")
-    one, two = (Server(folder, "--learn", "--journal", server, "--snapshot-every", "20").start() for folder in folders)
+    one, two = (
+        Server(folder, "--learn", "--journal", postgresql, "--snapshot-every", "20").start() for folder in folders
+    )
     stop = threading.Event()
     clients = [Client((one, two)[k % 2].url, k, stop) for k in range(4)]
     try:

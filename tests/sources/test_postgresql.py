@@ -3,14 +3,6 @@
 Without a server, these tests are skipped with a message; if CI is true, they fail.
 """
 
-import os
-import pwd
-import shutil
-import socket
-import subprocess
-import tempfile
-from pathlib import Path
-
 import adbc_driver_postgresql.dbapi
 import pyarrow.parquet as pq
 import pytest
@@ -23,56 +15,13 @@ from .test_databases import MIXED, ROWS, peak_of
 SQL = "SELECT * FROM days ORDER BY humidity"
 
 
-def programs():
-    """Return the folder of the newest server's programs, absent from Debian's path."""
-    on_path = shutil.which("initdb")
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not on_path and not found:
-        missing = "no PostgreSQL server is here: install Debian's postgresql"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return found[-1].parent if found else Path(on_path).resolve().parent
-
-
-def nobody():
-    """Return subprocess options for another user, since a server refuses to run as root."""
-    if os.geteuid():
-        return {}
-    names = {one.pw_name: one for one in pwd.getpwall()}
-    user = names.get("postgres") or names["nobody"]
-    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-
 @pytest.fixture(scope="module")
-def server():
-    """Return the URL of a server that has the mixed rows."""
-    where, user = programs(), nobody()
-    with tempfile.TemporaryDirectory(prefix="tally-pg-", ignore_cleanup_errors=True) as folder:
-        if user:
-            os.chown(folder, user["user"], user["group"])
-
-        def run(program, *words):
-            done = subprocess.run(
-                [where / program, "-D", f"{folder}/data", *words], cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False, **user,
-            )  # fmt: skip
-            assert done.returncode == 0, (program, words)
-
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        run("initdb", "--auth=trust", "--username=tally", "--encoding=UTF8", "--locale=C", "--no-sync")
-        options = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off"
-        run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", options, "start")
-        try:
-            url = f"postgresql://tally@127.0.0.1:{port}/postgres"
-            with adbc_driver_postgresql.dbapi.connect(url) as connection, connection.cursor() as cursor:
-                cursor.adbc_ingest("days", MIXED)
-                connection.commit()
-            yield url
-        finally:
-            run("pg_ctl", "-m", "immediate", "stop")
+def server(postgresql):
+    """Return the URL of a database that has the mixed rows."""
+    with adbc_driver_postgresql.dbapi.connect(postgresql) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("days", MIXED)
+        connection.commit()
+    return postgresql
 
 
 def test_the_rows_of_a_query_are_those_of_the_file(server, reads_as):

@@ -9,17 +9,16 @@ import pytest
 
 from tallybayes.errors import JournalError
 from tallybayes.storage.journal.open_journal import open_journal
-from tests.sources.test_postgresql import server  # noqa: F401
 
 from .checks import CHECKS
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_in_postgresql(check: Any, server: str, tmp_path: Path) -> None:  # noqa: F811
+def test_in_postgresql(check: Any, postgresql: str, tmp_path: Path) -> None:
     opened = []
 
     def open_() -> Any:
-        opened.append(open_journal(server, check.__name__))
+        opened.append(open_journal(postgresql, check.__name__))
         return opened[-1]
 
     try:
@@ -29,10 +28,10 @@ def test_in_postgresql(check: Any, server: str, tmp_path: Path) -> None:  # noqa
             one.close()
 
 
-def test_a_lost_connection_is_opened_again(server: str) -> None:  # noqa: F811
-    journal = open_journal(server, "lost")
+def test_a_lost_connection_is_opened_again(postgresql: str) -> None:
+    journal = open_journal(postgresql, "lost")
     journal.begin("0123")
-    other = open_journal(server, "lost")
+    other = open_journal(postgresql, "lost")
     other._rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
     with pytest.raises(JournalError):
         journal.last()

@@ -1,6 +1,7 @@
 """How many random examples a test tries: few in every run, many in a long one.
 
-`TALLY_EXAMPLES=1 pytest` tries as many as the tests name; `TALLY_EXAMPLES=20` twenty times as many (docs/trust.md).
+`TALLY_EXAMPLES=1 pytest` tries as many as the tests name, as `.ci/run` does; `TALLY_EXAMPLES=20` twenty times as many
+(docs/trust.md).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from hypothesis import settings
 
 __all__ = ["examples", "number_of"]
 
-# Two fifths of them keep the whole run short. Each law is checked for every event model, so that few examples of each
+# A fifth of them keeps the whole run short. Each law is checked for every event model, so that few examples of each
 # are still hundreds, and other ones in every run.
-TIMES = float(os.environ.get("TALLY_EXAMPLES", "0.4"))
+TIMES = float(os.environ.get("TALLY_EXAMPLES", "0.2"))
 FEWEST = 5
 
 

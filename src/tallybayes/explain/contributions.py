@@ -210,7 +210,8 @@ def _add_terms(schema: Schema, belief: Belief, blocks: list[Encoded], factors: F
             continue
         part = np.zeros((len(factors), len(block.columns)))
         likelihood.add_terms(data, factors, part)
-        out[:, places] += part
+        with np.errstate(invalid="ignore"):  # infinite terms, of a value that a class rules out, may cancel
+            out[:, places] += part
 
 
 def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:

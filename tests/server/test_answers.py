@@ -15,7 +15,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.server.answers import table_answer
 from tallybayes.server.describe import describe
-from tallybayes.server.published import Published
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.sources.source import of_table
 
 from .conftest import ROW, ages, weather, weather_rows
@@ -100,7 +100,7 @@ def test_a_bad_row_is_named_by_its_number_in_the_whole_stream() -> None:
     rows = of_table(pa.table({"n": numbers}), "the request")
     for form in (ARROW["Content-Type"], CSV["Content-Type"]):
         with pytest.raises(tb.errors.BadData, match="row 70001"):
-            table_answer(Published(model, 0, ""), rows, form, only=True, level=None)
+            table_answer(ScoringModel(model, 0, ""), rows, form, only=True, level=None)
 
 
 def test_arrow_comes_back_as_arrow(server: Server) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from tallybayes.cli.column_look import UNFIT, ColumnLook
 from tallybayes.cli.group import example
-from tallybayes.cli.inferred import UNFIT, ColumnLook
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions
 from tallybayes.display.tables import Column, Grid, Result
 
@@ -127,7 +127,7 @@ def _look_at(rows: InputRows, data: list[str]) -> Look:
     """Summarise the first rows of a command's input."""
     import pyarrow.compute as pc
 
-    from tallybayes.cli.inferred import infer_columns
+    from tallybayes.cli.column_look import infer_columns
     from tallybayes.cli.training import label_among
     from tallybayes.errors import BadData, wanted
 

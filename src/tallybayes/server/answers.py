@@ -16,8 +16,8 @@ from tallybayes.display.tables import plain
 from tallybayes.engines.threads import in_threads
 from tallybayes.predictions import Answers
 from tallybayes.server.parts import Buffer, Parts
-from tallybayes.server.published import Published
 from tallybayes.server.rows import ARROW
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.sources.source import Source
 
 __all__ = ["LEVEL", "explanation", "predictions", "table_answer"]
@@ -27,14 +27,14 @@ _SLICE_ROWS = 1 << 15  # each costs about a millisecond beside its rows: fewer r
 Rows = list[dict[str, Any]]
 
 
-def predictions(published: Published, rows: Rows | pa.Table, level: float = LEVEL) -> list[dict[str, Any]]:
+def predictions(published: ScoringModel, rows: Rows | pa.Table, level: float = LEVEL) -> list[dict[str, Any]]:
     """Return the most probable class of each row, with its interval, and the probability of every class.
 
     Examples
     --------
     >>> import tallybayes as tb
     >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
-    >>> [answer] = predictions(Published(model, 0, ""), [{"x": "p"}])
+    >>> [answer] = predictions(ScoringModel(model, 0, ""), [{"x": "p"}])
     >>> answer["prediction"], round(answer["probabilities"]["no"], 4)
     ('no', 0.6667)
     """
@@ -60,7 +60,7 @@ def predictions(published: Published, rows: Rows | pa.Table, level: float = LEVE
 _MOST = float("inf")
 
 
-def explanation(published: Published, row: dict[str, Any], of: Any = None) -> dict[str, Any]:
+def explanation(published: ScoringModel, row: dict[str, Any], of: Any = None) -> dict[str, Any]:
     """Return the contributions to one prediction, the counts behind them, and the smallest change that flips it."""
     found = published.model.explain(row, of=of)
     change = found.counterfactual
@@ -72,7 +72,7 @@ def explanation(published: Published, row: dict[str, Any], of: Any = None) -> di
 
 
 def table_answer(
-    published: Published, rows: Source, form: str, *, only: bool, level: float | None, raw: bool = False
+    published: ScoringModel, rows: Source, form: str, *, only: bool, level: float | None, raw: bool = False
 ) -> tuple[int, list[Buffer]]:
     """Return the number of rows, and predictions as columns beside them, or alone, in the form in which they came.
 
@@ -112,7 +112,7 @@ def _slices(rows: Source) -> Iterator[tuple[pa.RecordBatch, int]]:
         before += batch.num_rows
 
 
-def _answers(published: Published, level: float | None, threads: int) -> Answers:
+def _answers(published: ScoringModel, level: float | None, threads: int) -> Answers:
     numbers = "predict_proba" if level is None else "predict_interval"
     options: dict[str, Any] = {"threads": threads} | ({} if level is None else {"level": level})
     return Answers(published.model, ("predict", numbers), {numbers: options}, "the request")

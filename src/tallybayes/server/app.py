@@ -36,7 +36,6 @@ from tallybayes.server.openapi import openapi
 from tallybayes.server.packer import Packer
 from tallybayes.server.parts import Buffer, PartsResponse
 from tallybayes.server.problem import Problem, answer, problem, unexpected
-from tallybayes.server.published import Published
 from tallybayes.server.rows import (
     ARROW,
     JSON,
@@ -47,6 +46,7 @@ from tallybayes.server.rows import (
     table_of,
     watch_some,
 )
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.server.served_model import ServedModel
 from tallybayes.sources.source import Source, of_table
 from tallybayes.storage.journal.record import forgetting, learning
@@ -362,11 +362,11 @@ def _description(served: ServedModel) -> dict[str, Any]:
     }
 
 
-def _explain_all(published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _explain_all(published: ScoringModel, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [explanation(published, row) for row in rows]
 
 
-def _large_table(body: bytes, published: Published) -> pa.Table:
+def _large_table(body: bytes, published: ScoringModel) -> pa.Table:
     return table_of_rows(parse_labelled(body, published.numbers, published.model), published.model, published.types)
 
 

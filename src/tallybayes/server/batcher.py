@@ -8,7 +8,7 @@ from typing import Any
 from tallybayes.encoding.few_rows import MOST_ROWS
 from tallybayes.errors import TallyError
 from tallybayes.server.answers import predictions
-from tallybayes.server.published import Published
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.server.served_model import ServedModel
 
 __all__ = ["Batcher"]
@@ -52,7 +52,7 @@ class Batcher:
             _answer_together(self._served.published, group, level)
 
 
-def _answer_together(published: Published, group: list[_Asked], level: float) -> None:
+def _answer_together(published: ScoringModel, group: list[_Asked], level: float) -> None:
     try:
         found = iter(predictions(published, [row for rows, _ in group for row in rows], level))
         for rows, future in group:

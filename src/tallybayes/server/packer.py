@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from tallybayes.errors import TallyError
 from tallybayes.server.labelled_rows import plain_table, table_of_rows
-from tallybayes.server.published import Published
 from tallybayes.server.rows import Rows
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.server.served_model import ServedModel
 
 __all__ = ["Packer"]
@@ -50,7 +50,7 @@ class Packer:
             at += len(rows)
 
 
-def _answer_alone(rows: Rows, future: asyncio.Future[pa.Table], published: Published) -> None:
+def _answer_alone(rows: Rows, future: asyncio.Future[pa.Table], published: ScoringModel) -> None:
     try:
         future.set_result(table_of_rows(rows, published.model, published.types))
     except Exception as error:

@@ -24,7 +24,7 @@ from tallybayes.evidence.serialize import evidence_hash
 from tallybayes.methods.rows import labelled, sample_rows
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
-from tallybayes.server.published import Published
+from tallybayes.server.scoring_model import ScoringModel
 from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import SNAPSHOT_EVERY, JournaledModel
 from tallybayes.storage.journal.open_journal import open_journal
@@ -78,12 +78,12 @@ class ServedModel:
         if learn or journal is not None or Path(self._address).exists():
             self._folder.mkdir(parents=True, exist_ok=True)
             self._kept = JournaledModel(base, self._open(), self._folder, every=every)
-            self._latest = Published(self._kept.model, self._kept.position, self._kept.hash)
+            self._latest = ScoringModel(self._kept.model, self._kept.position, self._kept.hash)
         else:
             with ThreadPoolExecutor(1) as beside:  # hashing takes a while, and no lock of Python's
                 hashed = beside.submit(evidence_hash, base.evidence)
-                Published(base, 0, "").warm()
-                self._latest = Published(base, 0, hashed.result())
+                ScoringModel(base, 0, "").warm()
+                self._latest = ScoringModel(base, 0, hashed.result())
         self._latest.warm()
         self.published = self._latest
 
@@ -157,7 +157,7 @@ class ServedModel:
             self._loop.call_soon_threadsafe(set_futures, answered)
 
     def _changed(self, kept: JournaledModel) -> None:
-        self._latest = Published(kept.model, kept.position, kept.hash)
+        self._latest = ScoringModel(kept.model, kept.position, kept.hash)
         self._news.set()
 
     def _publish(self) -> None:

@@ -18,8 +18,8 @@ PARTS = {
     "numeric": "weather.run_numeric",
     "spam": "spam.run",
     "digits": "digits.run",
-    "xor": "others.run_xor",
-    "loo": "others.run_loo",
+    "xor": "xor.run_xor",
+    "loo": "leave_one_out.run_loo",
 }
 PAGE = "tally-demo.html"
 

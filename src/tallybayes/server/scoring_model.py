@@ -1,4 +1,4 @@
-"""`Published`: the immutable model that predictions read, with all that they need computed beforehand."""
+"""`ScoringModel`: the immutable model that predictions read, with all that they need computed beforehand."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tallybayes.server.describe import describe
 from tallybayes.server.labelled_rows import types_of
 from tallybayes.server.rows import names_of
 
-__all__ = ["Published", "class_name"]
+__all__ = ["ScoringModel", "class_name"]
 
 
 @dataclass(frozen=True)
-class Published:
+class ScoringModel:
     """A model at one position of its journal.
 
     Attributes

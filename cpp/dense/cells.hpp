@@ -207,7 +207,7 @@ private:
     std::vector<i32> node_;
 };
 
-// Add the weights (C, all buckets) of one column's V buckets, of which the first is number `at`, to its cells (K, C).
+// Add the weights (C, all buckets) of one column's V buckets, the first being number `at`, to its cells (K, C).
 inline void count(const i64* keys, i64 V, i64 shift, const double* weights, i64 at, i64 total, i64 C,
                   const double* edges, i64 n_edges, double* out) {
     i64 cell = 0;

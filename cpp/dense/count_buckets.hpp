@@ -14,7 +14,7 @@ constexpr i64 kCountRows = 2048;    // rows to count at a time: eight columns of
 constexpr i64 kTileTurns = 31;      // of kCountRows each: fewer rows than a 16-bit counter counts
 constexpr i64 kTiledRows = 1 << 13, kTiledClasses = 16;  // the fewest rows and the most classes that tiles are for
 
-// Count one row of some columns, of which the plain array of one or more lacks a number; plain arrays may move.
+// Count one row of some columns where a plain array lacks a number; plain arrays may move.
 TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
                                      u32* const* counters) {
     for (i64 k = 0; k < width; ++k) {

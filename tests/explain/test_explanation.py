@@ -144,7 +144,7 @@ def test_the_chart_is_drawn(tmp_path: Path):
     bars = one.points()
     assert [bar["what"] for bar in bars][:2] == ["prior", "c0 = p"]
     assert bars[-1]["what"] == "5 more"
-    assert sum(bar["says"] for bar in bars) == pytest.approx(one.log_odds)
+    assert sum(bar["log_odds"] for bar in bars) == pytest.approx(one.log_odds)
     one.chart().save(tmp_path / "one.png")
     assert (tmp_path / "one.png").stat().st_size > 5_000
 

@@ -72,7 +72,7 @@ class InputRows:
     inputs: InputOptions  # how rows are read
     name: str  # the name used in messages
     types: Mapping[str, pa.DataType] = field(default_factory=dict)  # column types fixed before reading
-    look_bytes: int | None = None  # read pieces of so many bytes, to see the first rows sooner
+    look_bytes: int | None = None  # bytes of a piece, to see the first rows sooner
     missing: sources.MissingValues | None = None  # texts that stand for a missing value, unless the command names some
     quiet: bool = False  # hide the progress bar, because the command shows its own
 
@@ -132,7 +132,7 @@ def open_inputs(
     """Open the rows of a command; standard input is copied to a temporary file, removed afterwards.
 
     With `look_bytes`, for a look at the first rows, so is the beginning of a compressed file, which is slow to read
-    more than once; the first batch has about so many bytes.
+    more than once; the first batch has about that many bytes.
     """
     _check(data, inputs)
     if not data:

@@ -42,7 +42,7 @@ def default_threads(threads: int | None) -> int:
 
 
 def threads_to_score(values: int, classes: int, threads: int) -> int:
-    """Return the number of threads that scoring so many values under so many classes is worth."""
+    """Return the number of threads worth using to score values under some number of classes."""
     return threads if values * classes > _LEAST_SCORES else 1
 
 

@@ -189,14 +189,14 @@ class Explanation(Result):
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: the prior, then the largest contributions."""
-        bars = [{"what": "prior", "says": plain(self.prior)}]
+        bars = [{"what": "prior", "log_odds": plain(self.prior)}]
         for part in self.present[:_SHOWN]:
             value, joint = _cell(part), " = " if part.word is None else " "
-            bars.append({"what": _named(part) + (joint + value if value else ""), "says": plain(part.term)})
+            bars.append({"what": _named(part) + (joint + value if value else ""), "log_odds": plain(part.term)})
         if self.present[_SHOWN:]:
-            bars.append({"what": f"{len(self.present) - _SHOWN} more", "says": plain(self.rest)})
+            bars.append({"what": f"{len(self.present) - _SHOWN} more", "log_odds": plain(self.rest)})
         if round(self.split, 3):
-            bars.append({"what": "several rivals", "says": plain(self.split)})
+            bars.append({"what": "several rivals", "log_odds": plain(self.split)})
         return bars
 
     def chart(self) -> Any:

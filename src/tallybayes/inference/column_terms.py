@@ -53,7 +53,7 @@ _Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floa
 
 
 def rows_to_weigh(columns: int, classes: int) -> int:
-    """Return how many rows are enough to fit the weights of so many columns and classes."""
+    """Return how many rows are enough to fit the weights, given the columns and classes."""
     return max(_FEWEST_ROWS, min(_ENOUGH_ROWS, _MOST_CELLS // max(1, columns * classes)))
 
 
@@ -70,7 +70,7 @@ def rows_for_one_weight(columns: int, classes: int) -> int:
 
 
 def has_few_terms(columns: int, classes: int) -> bool:
-    """Return whether so many columns and classes can have a weight for each column; else one weight serves all."""
+    """Return whether each column can have a weight of its own; otherwise one weight serves all."""
     return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 16 * _MOST_CELLS
 
 

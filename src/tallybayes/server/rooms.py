@@ -34,7 +34,7 @@ class _Spare:
         self._lock, self._turn = threading.Lock(), 0
 
     def take(self, size: int) -> Room | None:
-        """Return the smallest room of at least so many bytes; None if there is none."""
+        """Return the smallest room of at least `size` bytes; None if there is none."""
         with self._lock:
             fits = [k for k, one in enumerate(self._rooms) if len(one) >= size]
             return self._rooms.pop(min(fits, key=lambda k: len(self._rooms[k]))) if fits else None

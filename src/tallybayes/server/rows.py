@@ -154,7 +154,7 @@ def arrow_rows(stream: object, model: Model) -> sources.Source:
 
 
 def watch_some(rows: sources.Source, see: Callable[[pa.Table], None]) -> sources.Source:
-    """Return rows of which some, from the 1st, 2nd, 4th, 8th ... batch, are given to `see` at the end."""
+    """Return rows; some of the 1st, 2nd, 4th, 8th ... batch are given to `see` at the end."""
 
     def start() -> Iterator[pa.RecordBatch]:
         seen: list[pa.RecordBatch] = []

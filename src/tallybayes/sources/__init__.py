@@ -115,7 +115,7 @@ def read(
         matching row are not read.
     missing : sequence of str, or "auto"
         Strings that mean a missing value, such as "?", in text columns and in all columns of a csv file. An empty csv
-        field is always missing. "auto" means the usual ones, of which there are fewer in columns of names.
+        field is always missing. "auto" means the usual ones, and fewer of them in columns of names.
     batch_rows : int, optional
         The largest number of rows in a batch. By default batches keep their size.
     names : sequence of str, optional
@@ -174,8 +174,8 @@ def open_source(
 ) -> Source:
     """Open the rows of anything, as `read` does.
 
-    `label` and `documents` are as in `Markers`. With `look_bytes`, text files are read in pieces of so many bytes, for
-    a look at their first rows.
+    `label` and `documents` are as in `Markers`. With `look_bytes`, text files are read in pieces of that many bytes,
+    for a look at their first rows.
     """
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))

@@ -35,7 +35,7 @@ def chi_squared(tables: Floats) -> ChiSquared:
     --------
     >>> apart, alike = [[10.0, 10.0], [10.0, 10.0]], [[20.0, 0.0], [0.0, 20.0]]
     >>> found = chi_squared(np.array([[apart], [alike]]))
-    >>> found.p.round(6).tolist(), found.chance.round(4).tolist()      # χ² = 40, of which 40/39 is chance
+    >>> found.p.round(6).tolist(), found.chance.round(4).tolist()      # χ² = 40; 40/39 of it is chance
     ([1.0, 0.0], [0.0, 0.0256])
     """
     statistic, mean, variance = (part.sum(axis=1) for part in _moments(tables))

@@ -16,18 +16,18 @@ def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
             labelLimit=260, ticks=False, domain=False
         )
     )
-    colour = alt.condition("datum.says >= 0", alt.value(FOR), alt.value(AGAINST))
-    x = alt.X("says:Q", title="log-odds: against ←  → for", scale=alt.Scale(padding=40, nice=False)).axis(
+    colour = alt.condition("datum.log_odds >= 0", alt.value(FOR), alt.value(AGAINST))
+    x = alt.X("log_odds:Q", title="log-odds: against ←  → for", scale=alt.Scale(padding=40, nice=False)).axis(
         grid=True, tickCount=6
     )
     bars = base.mark_bar(height={"band": 0.7}).encode(
-        x=x, color=colour, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("says:Q", format="+.4f")]
+        x=x, color=colour, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("log_odds:Q", title="log-odds", format="+.4f")]
     )
-    sides = [("datum.says >= 0", "left", 4), ("datum.says < 0", "right", -4)]
+    sides = [("datum.log_odds >= 0", "left", 4), ("datum.log_odds < 0", "right", -4)]
     beside = [
         base.transform_filter(side)
         .mark_text(baseline="middle", fontSize=10, align=align, dx=dx)  # type: ignore[arg-type]
-        .encode(x=x, text=alt.Text("says:Q", format="+.2f"))
+        .encode(x=x, text=alt.Text("log_odds:Q", format="+.2f"))
         for side, align, dx in sides
     ]
     zero = alt.Chart(alt.InlineData(values=[{"x": 0}])).mark_rule(color="#888").encode(x="x:Q")

@@ -14,9 +14,9 @@ from tallybayes.sources.position import Spot, Trail, by_rows, without_first
 from tallybayes.sources.source import Source
 from tallybayes.sources.steps import check_batches, columns_to_read, project, read_ahead, reword_errors
 
-# Bytes, measured with a table of 50 doubles. Batches below 32 MB (64 k rows) take up to twice the time. At this size,
-# a pass takes no longer than pyarrow.parquet.read_table, and reading a 2 GB file takes 320 MB.
-BATCH_BYTES = 32 << 20
+# Bytes, measured with a table of 50 doubles. Batches below 32 MB (64 k rows) take up to twice the time to read. At this
+# size, a pass takes no longer than pyarrow.parquet.read_table, and there are few sums to merge.
+BATCH_BYTES = 64 << 20
 BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 

@@ -1,0 +1,88 @@
+"""Rows on this machine: how batches are cut for threads, and how often rows are read."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tallybayes import engines
+from tallybayes.engines import threads as local
+from tallybayes.sources import Source
+from tallybayes.sources.position import Spot, Trail
+
+
+def _batches(sizes: list[int]) -> list[pa.RecordBatch]:
+    ends = np.cumsum([0, *sizes])
+    return [pa.record_batch({"x": np.arange(a, b)}) for a, b in itertools.pairwise(ends)]
+
+
+def _counted(sizes: list[int], threads: int) -> tuple[int, list[tuple[int, int]]]:
+    """Return the sum of all rows, and the first row and length of each slice."""
+    seen: list[tuple[int, int]] = []
+
+    def count(batch: pa.RecordBatch, first: int) -> int:
+        assert batch.column(0)[0].as_py() == first
+        seen.append((first, len(batch)))
+        return int(batch.column(0).to_numpy().sum())
+
+    return engines.fold(_batches(sizes), count, operator.add, 0, threads=threads), sorted(seen)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [[], [1], [70_000], [70_000, 9, 1], [200_000, 200_000, 200_000]])
+def test_every_row_is_counted_once(sizes: list[int], threads: int) -> None:
+    total, seen = _counted(sizes, threads)
+    n = sum(sizes)
+    assert total == n * (n - 1) // 2
+    assert [first for first, _ in seen] == np.cumsum([0, *(length for _, length in seen)])[:-1].tolist()
+
+
+def test_only_the_last_batch_is_shared_among_threads() -> None:
+    assert _counted([300_000] * 3, 2)[1] == [(0, 300_000), (300_000, 300_000), (600_000, 150_000), (750_000, 150_000)]
+
+
+def test_many_threads_do_not_hold_a_large_batch_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_IN_FLIGHT", 8 * 300_000)
+    assert {length for first, length in _counted([300_000] * 3, 4)[1]} == {75_000}
+
+
+class _Opened:
+    """Rows that count how often they are opened."""
+
+    def __init__(self, trail: Trail | None = None) -> None:
+        self.times, self.read = 0, 0
+        self.rows = engines.read(Source(pa.schema({"x": pa.int64()}), None, True, "rows", self._start, trail=trail))
+
+    def _start(self) -> Iterator[pa.RecordBatch]:
+        self.times += 1
+        for batch in _batches([3, 2]):
+            self.read += 1
+            yield batch
+
+
+def test_a_look_at_the_first_rows_does_not_read_them_twice() -> None:
+    opened = _Opened()
+    first = opened.rows.head()
+    again = opened.rows.head()
+    assert first is not None
+    assert again is not None
+    assert first.equals(again)
+    assert (opened.times, opened.read) == (1, 1)
+    assert [len(batch) for batch in opened.rows] == [3, 2]
+    assert (opened.times, opened.read) == (1, 2)
+    assert [len(batch) for batch in opened.rows.here()] == [3, 2]
+    assert opened.times == 2
+
+
+def test_a_resumed_run_does_not_go_on_from_the_first_rows() -> None:
+    trail = Trail([], {}, {})
+    opened = _Opened(trail)
+    opened.rows.head()
+    trail.begin = Spot(0, 3, 3)
+    assert [len(batch) for batch in opened.rows] == [3, 2]  # opened anew, where a file would begin at the spot
+    assert opened.times == 2

@@ -28,12 +28,15 @@ void hash_dense(nb::handle columns, nb::handle seeds, nb::handle out) {
     run(&Kernels::hash_dense, HashDenseTask{table.table(), each.data, to.data});
 }
 
-void hash_codes(nb::handle columns, nb::handle hashes, nb::handle sizes, nb::handle out, std::int64_t low) {
+std::int64_t hash_codes(nb::handle columns, nb::handle hashes, nb::handle sizes, nb::handle out, std::int64_t low) {
     const Words to(out, "out", -1, true);
     const TableBuffer codes(columns, to.size(0), false);
     const auto offsets = offsets_of(sizes, codes.table().n_columns);
     const Words values(hashes, "hashes", offsets.back());
-    run(&Kernels::hash_codes, HashCodesTask{codes.table(), values.data, offsets.data(), need_low(low), to.data});
+    std::int64_t outside = 0;
+    run(&Kernels::hash_codes,
+        HashCodesTask{codes.table(), values.data, offsets.data(), need_low(low), to.data, &outside});
+    return outside;
 }
 
 void hash_sparse(nb::handle indptr, nb::handle indices, nb::handle data, std::int64_t n_columns, std::int64_t seed,

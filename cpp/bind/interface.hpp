@@ -281,7 +281,8 @@ struct HashCodesTask {
     const std::uint64_t* hashes;  // (offsets[F],)
     const std::int64_t* offsets;  // (F + 1,)
     std::int64_t low;
-    std::uint64_t* out;  // OUT (n,), added to
+    std::uint64_t* out;     // OUT (n,), added to
+    std::int64_t* outside;  // OUT the number of codes outside, added to
 };
 
 struct HashSparseTask {

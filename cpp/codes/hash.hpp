@@ -2,10 +2,13 @@
 //
 // IN: a table of doubles or floats with a seed per column; codes with a hash per value; sparse rows with one seed.
 // OUT: out (n,), added to, modulo 2^64. A missing value (NaN, a code outside, an entry of 0) adds nothing; -0.0 is 0.0.
+// OUT for codes: outside, to which the number of codes outside is added.
 // The caller guarantees only stated lengths: sparse bounds and indices are checked here.
 // Cost: about ten operations per cell, for dense columns on four cells at a time.
 // Twins: reference.hash_dense, reference.hash_codes, reference.hash_sparse.
 #pragma once
+
+#include <algorithm>
 
 #include "codes/code_index.hpp"
 #include "sparse/count_and_score.hpp"
@@ -103,25 +106,50 @@ inline Fault hash_dense(const HashDenseTask& task) {
     return {};
 }
 
-inline Fault hash_codes(const HashCodesTask& task) {
-    constexpr i64 kTile = 1024;  // rows that stay in cache from column to column
-    const i64 F = task.table.n_columns;
-    const u64 low = static_cast<u64>(task.low);
-    for (i64 start = 0; start < task.table.n_rows; start += kTile) {
-        const i64 stop = smaller(task.table.n_rows, start + kTile);
-        for (i64 f = 0; f < F; ++f) {
-            const u64* hashes = task.hashes + task.offsets[f];
-            const u64 size = static_cast<u64>(task.offsets[f + 1] - task.offsets[f]);
-            const Column& column = task.table.columns[f];
-            with_code_type(column.type, [&](auto zero) {
-                const char* from = column.base + start * column.stride;
-                for (i64 i = start; i < stop; ++i, from += column.stride) {
-                    const u64 place = static_cast<u64>(i64{*reinterpret_cast<const decltype(zero)*>(from)}) - low;
-                    if (place < size) task.out[i] += hashes[place];
-                }
-            });
+// For fewer codes than hashes: one by one.
+inline Fault hash_few_codes(const HashCodesTask& task) {
+    for (i64 f = 0; f < task.table.n_columns; ++f) {
+        const u64* hashes = task.hashes + task.offsets[f];
+        const u64 size = static_cast<u64>(task.offsets[f + 1] - task.offsets[f]);
+        for (i64 i = 0; i < task.table.n_rows; ++i) {
+            const u64 place = static_cast<u64>(integer_element(task.table.columns[f], i)) - static_cast<u64>(task.low);
+            if (place < size)
+                task.out[i] += hashes[place];
+            else
+                ++*task.outside;
         }
     }
+    return {};
+}
+
+inline Fault hash_codes(const HashCodesTask& task) {
+    const i64 n = task.table.n_rows, F = task.table.n_columns, places = task.offsets[F];
+    if (n * F < places) return hash_few_codes(task);
+    // The hash after the last is the 0 that a code outside adds: without a branch for each code.
+    Scratch<u64> room(places + 1);
+    u64* const hashes = room.get();
+    std::copy(task.hashes, task.hashes + places, hashes);
+    CodeIndex index(task.table, task.low, 1);
+    for (i64 f = 0; f < F; ++f) index.set(f, task.offsets[f + 1] - task.offsets[f], task.offsets[f], places);
+    i64 outside = 0;
+    for (i64 row = 0; row < n; row += CodeIndex::kRows) {
+        const i64 count = smaller(CodeIndex::kRows, n - row);
+        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
+            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+            index.fill(row, count, f0, f0 + width);
+            const i64 pitch = index.pitch();
+            for (i64 i = 0; i < count; ++i) {
+                const i64* const at = index.row(i);
+                u64 sum = 0;
+                for (i64 f = 0; f < width; ++f) {
+                    sum += hashes[at[f * pitch]];
+                    outside += at[f * pitch] == places;
+                }
+                task.out[row + i] += sum;
+            }
+        }
+    }
+    *task.outside += outside;
     return {};
 }
 

@@ -343,14 +343,17 @@ def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
         _add_words(out[i : i + 1], total)
 
 
-def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
-    """Add the hashes that each row's codes point to."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> int:
+    """Add the hashes that each row's codes point to, and return how many codes are out of range."""
+    offsets, outside = np.concatenate([[0], np.cumsum(sizes)]).astype(int), 0
     for f, column in enumerate(_columns(columns)):
         for i in range(len(out)):
             v = int(column[i]) - low
             if 0 <= v < sizes[f]:
                 out[i : i + 1] += hashes[offsets[f] + v]
+            else:
+                outside += 1
+    return outside
 
 
 def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_columns: int, seed: int, out: Words) -> None:

@@ -56,17 +56,24 @@ def test_rows_that_differ_hardly_have_hashes_that_differ_and_spread(rows):
     assert ((in_bins - 256) ** 2 / 256).sum() < 255 + 5 * 23
 
 
-@given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64]))
-@examples(40)
-def test_codes(each_isa, seed, dtype):
+@given(
+    seed=st.integers(0, 2**32),
+    dtype=st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64]),
+    rows=st.sampled_from([0, 1, 20, 150]),
+    width=st.sampled_from([0, 1, 3, 35]),
+    by_columns=st.booleans(),
+)
+@examples(60)
+def test_codes(each_isa, seed, dtype, rows, width, by_columns):
     rng = np.random.default_rng(seed)
-    codes, sizes = rng.integers(0, 9, (20, 3)).astype(dtype), [4, 0, 9]
-    hashes = rng.integers(-(2**63), 2**63 - 1, 13)
-    want = np.zeros(20, np.int64)
-    reference.hash_codes(codes, hashes, sizes, want, low=1)
+    codes, sizes = rng.integers(0, 9, (rows, width)).astype(dtype), rng.choice([4, 0, 9], width).tolist()
+    codes = np.asfortranarray(codes) if by_columns else codes
+    hashes, before = rng.integers(-(2**63), 2**63 - 1, sum(sizes)), rng.integers(-(2**63), 2**63 - 1, rows)
+    want = before.copy()
+    outside = reference.hash_codes(codes, hashes, sizes, want, low=1)
     for _ in each_isa():
-        got = np.zeros(20, np.int64)
-        kernels.hash_codes(codes, hashes, sizes, got, low=1)
+        got = before.copy()
+        assert kernels.hash_codes(codes, hashes, sizes, got, low=1) == outside
         assert (got == want).all()
 
 

@@ -41,8 +41,6 @@ def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
 
 
 def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
-    if isinstance(data, Codes) and data.settle is not None:
-        data = data.settle()
     if isinstance(data, Dense):
         kernels.hash_dense(data.columns, _seeds(columns), out)
     elif isinstance(data, Sparse):
@@ -50,10 +48,21 @@ def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hash
     elif isinstance(data, Texts):
         for column, seed in zip(data.columns, _seeds(columns), strict=True):
             kernels.hash_texts(column, int(seed), out)
+    elif data.settle is None:
+        _add_codes(data, columns, out)
     else:
-        pairs = zip(data.labels, _seeds(columns), strict=True)
-        hashes = np.concatenate([np.zeros(0, np.int64), *(_of_values(labels, int(seed)) for labels, seed in pairs)])
-        kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
+        added = np.zeros(len(out), np.int64)
+        if _add_codes(data, columns, added):  # the span guessed from the first rows was too small
+            _add_codes(data.settle(), columns, out)
+        else:
+            out += added
+
+
+def _add_codes(data: Codes, columns: Sequence[str], out: Hashes) -> int:
+    """Add the hashes of codes, and return how many codes are out of range."""
+    pairs = zip(data.labels, _seeds(columns), strict=True)
+    hashes = np.concatenate([np.zeros(0, np.int64), *(_of_values(labels, int(seed)) for labels, seed in pairs)])
+    return kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
 
 
 def _of_values(labels: Categories, seed: int) -> Hashes:

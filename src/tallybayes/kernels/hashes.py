@@ -32,17 +32,20 @@ def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
     _native.hash_dense(columns, seeds, out)
 
 
-def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
-    """Add the hashes (sum(sizes),) that a row's codes point to; codes out of range add nothing.
+def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> int:
+    """Add the hashes (sum(sizes),) that a row's codes point to, and return how many codes are out of range.
+
+    Those add nothing.
 
     Examples
     --------
     >>> out = np.zeros(2, np.int64)
     >>> hash_codes(np.array([[1, 0], [0, 7]]), np.array([10, 20, 300]), [2, 1], out)
+    1
     >>> out.tolist()
     [320, 10]
     """
-    _native.hash_codes(columns, hashes, sizes, out, low)
+    return int(_native.hash_codes(columns, hashes, sizes, out, low))
 
 
 def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_columns: int, seed: int, out: Words) -> None:

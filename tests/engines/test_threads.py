@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -49,6 +53,51 @@ def test_only_the_last_batch_is_shared_among_threads() -> None:
 def test_many_threads_do_not_hold_a_large_batch_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "_IN_FLIGHT", 8 * 300_000)
     assert {length for first, length in _counted([300_000] * 3, 4)[1]} == {75_000}
+
+
+def test_threads_are_used_again_and_alone() -> None:
+    def outer(rows: slice) -> set[str]:
+        names = local.map_rows(4, lambda _: threading.current_thread().name, threads=2, rows=1)
+        return {threading.current_thread().name, *names}
+
+    first, second = local.map_rows(2, outer, threads=2, rows=1)
+    assert all(len(names) > 1 for names in (first, second))  # work inside work has threads of its own
+    assert sum(map(len, local._idle.values())) <= 2 * len(local._idle)
+    before = threading.active_count()
+    for _ in range(5):
+        local.map_rows(4, lambda rows: rows.start, threads=2, rows=1)
+    assert threading.active_count() <= before
+
+
+def test_an_error_ends_the_work_and_the_threads_work_on() -> None:
+    done: list[int] = []
+
+    def work(rows: slice) -> int:
+        if rows.start == 1:
+            raise ValueError("one")
+        done.append(rows.start)
+        return rows.start
+
+    with pytest.raises(ValueError, match="one"):
+        local.map_rows(1000, work, threads=2, rows=1)
+    assert len(done) < 10
+    assert local.map_rows(5, lambda rows: rows.start, threads=2, rows=1) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    code = (
+        "import os, signal\n"
+        "from tallybayes.engines import map_rows\n"
+        "work = lambda: map_rows(4, lambda rows: rows.start, threads=2, rows=1)\n"
+        "work()\n"
+        "if os.fork() == 0:\n"
+        "    signal.alarm(20)\n"
+        "    os._exit(0 if work() == [0, 1, 2, 3] else 1)\n"
+        "print(os.wait()[1])\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
 
 
 class _Opened:

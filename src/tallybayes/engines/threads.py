@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain, islice
@@ -153,16 +154,43 @@ def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], thread
         yield from (work(*piece) for piece in first)
         return
     waiting: deque[Future[T]] = deque()
-    pool = ThreadPoolExecutor(threads)
-    try:
-        for piece in chain(first, pieces):
-            waiting.append(pool.submit(work, *piece))
-            if len(waiting) > threads + 1:
+    with _pool(threads) as pool:
+        try:
+            for piece in chain(first, pieces):
+                waiting.append(pool.submit(work, *piece))
+                if len(waiting) > threads + 1:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()
+            wait(waiting)
+
+
+# Pools without work, by their number of threads. Weights are fitted in some fifty rounds of a millisecond, and starting
+# threads for each would take a third as long. Two are kept: one may be needed by the work of another.
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+_MOST_IDLE = 2
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of the threads
+
+
+@contextmanager
+def _pool(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Return a pool of threads that nobody else uses meanwhile."""
+    idle = _idle.setdefault(threads, [])
+    try:
+        pool = idle.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(threads, "tallybayes")
+    try:
+        yield pool
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        if len(idle) < _MOST_IDLE:
+            idle.append(pool)
+        else:
+            pool.shutdown()
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,10 @@ from tallybayes.sources.position import Spot, Trail, by_rows, without_first
 from tallybayes.sources.source import Source
 from tallybayes.sources.steps import check_batches, columns_to_read, project, read_ahead, reword_errors
 
-# Bytes, measured with a table of 50 doubles. Batches below 32 MB (64 k rows) take up to twice the time to read. At this
-# size, a pass takes no longer than pyarrow.parquet.read_table, and there are few sums to merge.
-BATCH_BYTES = 64 << 20
+# Measured with a table of 50 doubles. Batches below 32 MB (64 k rows) take up to twice the time to read. At that size
+# a pass takes no longer than pyarrow.parquet.read_table. More rows leave fewer sums to merge, so twice as many bytes
+# are read at once where that makes this many rows.
+BATCH_BYTES, BATCH_ROWS = 32 << 20, 1 << 17
 BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
@@ -46,7 +47,9 @@ def of_parquet(
         metadata, schema = file.metadata, file.schema_arrow
     names = columns_to_read(schema, columns, path)
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
-    rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
+    many = BATCH_ROWS * width <= 2 * BATCH_BYTES
+    rows = BATCH_ROWS if many else max(1 << 10, BATCH_BYTES // max(1, width))
+    rows = min(rows, batch_rows or rows)
 
     expression = None if among is None else among(schema)
     groups = list(range(metadata.num_row_groups)) if expression is None else _groups(place, schema, expression)

@@ -1,4 +1,7 @@
 // Python bindings of power_sums, count_codes, count_pairs and count_sparse.
+#include <cstring>
+#include <memory>
+
 #include "bind/buffers.hpp"
 
 namespace tally {
@@ -29,16 +32,33 @@ nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_clas
                           order == 2 ? nb::object(sums[2].give(n_classes, F)) : nb::none());
 }
 
-}  // namespace
+// Append the sums of an int64 array, without an object for each number; false for anything else.
+bool add_sizes(nb::handle sizes, std::vector<std::int64_t>& offsets) {
+    if (!PyObject_CheckBuffer(sizes.ptr())) return false;
+    Py_buffer view;
+    if (PyObject_GetBuffer(sizes.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+        PyErr_Clear();
+        return false;
+    }
+    const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> held(&view, PyBuffer_Release);
+    const bool fits = view.ndim == 1 && view.itemsize == 8 && view.format != nullptr &&
+                      (std::strcmp(view.format, "l") == 0 || std::strcmp(view.format, "q") == 0);
+    if (!fits) return false;
+    offsets.reserve(static_cast<std::size_t>(view.shape[0]) + 1);
+    for (Py_ssize_t k = 0; k < view.shape[0]; ++k) {
+        std::int64_t size;
+        std::memcpy(&size, static_cast<const char*>(view.buf) + 8 * k, sizeof size);
+        offsets.push_back(offsets.back() + need_count(size, "sizes"));
+    }
+    return true;
+}
 
-// Return the running sum of `sizes`: where each column begins.
-std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns) {
+void add_each_size(nb::handle sizes, std::vector<std::int64_t>& offsets) {
     const nb::object items = nb::steal(PySequence_Tuple(sizes.ptr()));
     if (!items.is_valid()) {
         PyErr_Clear();
         refuse_type("sizes", "a sequence of integers", sizes);
     }
-    std::vector<std::int64_t> offsets{0};
     offsets.reserve(nb::len(items) + 1);
     for (nb::handle item : nb::borrow<nb::tuple>(items)) {
         const nb::object index = nb::steal(PyNumber_Index(item.ptr()));
@@ -49,6 +69,14 @@ std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns) {
         }
         offsets.push_back(offsets.back() + need_count(size, "sizes"));
     }
+}
+
+}  // namespace
+
+// Return the running sum of `sizes`: where each column begins.
+std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns) {
+    std::vector<std::int64_t> offsets{0};
+    if (!add_sizes(sizes, offsets)) add_each_size(sizes, offsets);
     if (static_cast<std::int64_t>(offsets.size()) != n_columns + 1)
         refuse("sizes", std::to_string(n_columns) + " numbers", std::to_string(offsets.size() - 1));
     return offsets;

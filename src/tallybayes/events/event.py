@@ -147,7 +147,7 @@ class Event(ABC, Generic[Data]):
         total = np.zeros(len(data))
         if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):
             for rows in chunks(len(data)):  # row-major: column by column each line of memory would be fetched F times
-                total[rows] = data.width - np.count_nonzero(np.isnan(data.columns[rows]), axis=1)
+                total[rows] = data.width - np.isnan(data.columns[rows]).sum(axis=1)
         elif isinstance(data, Dense):
             for column in data.each():
                 total += ~np.isnan(column)

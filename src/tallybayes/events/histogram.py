@@ -64,7 +64,7 @@ class HistogramTable(Likelihood[Dense]):
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Look up the cell of each value; an infinite one is impossible."""
         cells = self.experts.cells
-        kernels.score_codes(tuple(cells.find(data)), self.log, cells.sizes, out)
+        kernels.score_codes(cells.find(data).T, self.log, cells.sizes, out)
         infinite = data.infinite()
         if infinite is not None:
             out[infinite] = -np.inf
@@ -72,12 +72,12 @@ class HistogramTable(Likelihood[Dense]):
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Look up the cell of each value, weighted, column by column."""
         cells = self.experts.cells
-        kernels.terms_codes(tuple(cells.find(data)), self.log, cells.sizes, weights, out)
+        kernels.terms_codes(cells.find(data).T, self.log, cells.sizes, weights, out)
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Look up the variance of each value's cell."""
         cells = self.experts.cells
-        kernels.score_codes(tuple(cells.find(data)), self._variances, cells.sizes, out)
+        kernels.score_codes(cells.find(data).T, self._variances, cells.sizes, out)
 
     @cached_property
     def _variances(self) -> Floats:  # (ΣK, C)

@@ -146,10 +146,10 @@ def share_of_others(present: Floats, columns: int, fading: int = 1) -> Floats:  
     >>> share_of_others(np.array([0.0, 1.0, 2.0, 5.0]), 5)
     array([0.  , 0.  , 0.25, 1.  ])
     """
-    share = np.clip(present - 1.0, 0.0, None) / max(columns - 1, 1)
-    power = np.ones_like(share)
-    for _ in range(fading):  # NumPy's power has other bits on other processors
-        power *= share
+    share = np.maximum(present - 1.0, 0.0) / max(columns - 1, 1)
+    power = share if fading else np.ones_like(share)
+    for _ in range(fading - 1):  # NumPy's power has other bits on other processors
+        power = power * share
     return power
 
 

@@ -17,7 +17,7 @@ from tallybayes.errors import BadData, BadOption, LeftOutWarning, WorseThanPrior
 from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.inference.calibration import calibrate as calibrated
+from tallybayes.inference.calibrate import calibrate as calibrated
 from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
 from tallybayes.inference.estimate import log_prior
 from tallybayes.kernels.text import Tokenizer

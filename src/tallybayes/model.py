@@ -17,8 +17,9 @@ from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.inference.calibrate import calibrate
 from tallybayes.inference.calibrated_belief import CalibratedBelief
-from tallybayes.inference.calibration import Calibration, calibrate
+from tallybayes.inference.calibration import Calibration
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.posterior import Tempering

@@ -12,7 +12,7 @@ import pytest
 import tallybayes as tb
 from tallybayes import model
 from tallybayes.evidence import row_sample
-from tallybayes.inference import calibration
+from tallybayes.inference import calibrate
 from tallybayes.storage.model_file import dump
 
 from .rows import EVENTS, table
@@ -71,7 +71,7 @@ def test_another_batch_is_not_calibrated_before_a_prediction(
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
-        return calibration.calibrate(*arguments)
+        return calibrate.calibrate(*arguments)
 
     monkeypatch.setattr(model, "calibrate", counted)
     for k in range(60, 120, 10):

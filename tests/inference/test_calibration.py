@@ -13,7 +13,8 @@ from scipy.special import logsumexp
 import tallybayes as tb
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.evidence import row_sample
-from tallybayes.inference import calibration
+from tallybayes.inference import calibrate
+from tallybayes.inference.calibration import Calibration
 from tallybayes.inference.temperature import fit_temper
 from tallybayes.storage.model_file import dump, parse_bytes
 
@@ -50,7 +51,7 @@ def test_neither_threads_nor_slices_of_the_rows_left_out_matter_to_the_bit(
 ) -> None:
     rows = table().drop(["prose"])
     model = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"})
-    monkeypatch.setattr(calibration, "SCORED_ROWS", 7)
+    monkeypatch.setattr(calibrate, "SCORED_ROWS", 7)
     for threads in (1, 2, 4):
         other = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"}, threads=threads)
         assert other.calibration == model.calibration
@@ -182,7 +183,7 @@ def test_a_row_alone_in_its_class_is_counted_and_not_scored(alpha: Any) -> None:
 
 def test_no_smoothing_or_temperature_is_fitted_if_every_row_is_alone_in_its_class() -> None:
     model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha="loo")
-    assert model.calibration == calibration.Calibration({"*": 1.0}, None, 2, 2)
+    assert model.calibration == Calibration({"*": 1.0}, None, 2, 2)
     assert parse_bytes(dump(model)) == model
     np.testing.assert_allclose(model.predict_proba([{"x": "p"}]), [[2 / 3, 1 / 3]])
 

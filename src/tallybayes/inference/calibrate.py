@@ -1,0 +1,387 @@
+"""Choose smoothing, weights and temperature by leave-one-out scores.
+
+No row has to be held back, and nothing is fitted twice: leave-one-out scores come from the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import engines
+from tallybayes.cached_property import cached_property
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.row_hash import Hashes
+from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.inference.calibration import Calibration, Tried
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.column_terms import (
+    ColumnTerms,
+    has_few_terms,
+    rows_for_one_weight,
+    rows_to_weigh,
+    with_products,
+)
+from tallybayes.inference.fit_weights import FittedWeights, Terms, fit_fading, fit_weights, probabilities
+from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
+from tallybayes.inference.posterior import Tempering, refuse_nan
+from tallybayes.inference.score import SCORED_ROWS
+from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.text_view import viewed, views
+from tallybayes.inference.token_weights import fit_token_weights
+from tallybayes.inference.weights import ColumnWeights, share_of_others
+from tallybayes.schema.schema import Schema
+
+__all__ = ["calibrate"]
+
+# Smoothings tried are powers of ten, four to a decade: the loss hardly changes between two of them.
+_PER_DECADE = 4
+_LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
+_FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing stays 1
+_FEW = 50  # rows: with fewer, all columns have one weight
+_PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
+_IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
+_SURE = 100  # rows: with fewer, chance decides whether columns seem to tell something
+_HEAVIEST = 1e100  # squares of slopes, which weights multiply, are doubles
+_ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
+_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
+
+
+def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threads: int | None = None) -> Calibration:
+    """Choose smoothing and temperature, where the choices leave them open, by a sample of rows.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence, which includes the sample.
+    choices : Choices
+        What to choose.
+    sample : BottomKSample
+        The rows.
+    threads : int, optional
+        The number of threads that score; one per core by default.
+    """
+    workers, choice = engines.default_threads(threads), views(evidence)
+    if choice:
+        rows = _SampledRows.of(evidence, sample)
+        if rows is None:
+            return Calibration()
+        searches = [_Search(viewed(evidence, view), choices, *rows, threads=workers) for view in choice]
+        calibrations = [search.run() for search in searches]
+        best = min(range(len(choice)), key=lambda k: searches[k].surprise)
+        return replace(calibrations[best], view=choice[best])
+    evidence = viewed(evidence, None)
+    rows = _SampledRows.of(evidence, sample, _most_rows(evidence, choices))
+    return Calibration() if rows is None else _Search(evidence, choices, *rows, threads=workers).run()
+
+
+class _SampledRows(NamedTuple):
+    """Rows of a sample whose classes are in the evidence, with classes, weights and hashes of their content."""
+
+    rows: RowBatch
+    classes: npt.NDArray[np.int32]
+    weights: Floats | None
+    hashes: Hashes | None  # None where they depend on the weights too
+
+    @classmethod
+    def of(cls, evidence: Evidence, sample: BottomKSample, most: int | None = None) -> _SampledRows | None:
+        """Return all rows of a sample, or the first of them; None if there are none."""
+        first, schema = sample.first(most), sample.schema
+        if first is None:
+            return None
+        rows, hashes = RowBatch(first.batch, 0, schema.missing), first.hashes if schema.weight is None else None
+        codes, found = class_codes(rows, schema.label)
+        classes = evidence.classes.find(found.array).astype(np.int32)[codes]
+        weights = row_weights(rows, schema.weight)
+        counted = classes >= 0
+        if not counted.all():  # rows of a class that is not in the evidence
+            rows, classes = RowBatch(first.batch.filter(counted), 0, schema.missing), classes[counted]
+            weights = None if weights is None else weights[counted]
+            hashes = None if hashes is None else hashes[counted]
+        return cls(rows, classes, weights, hashes)
+
+
+def _size(evidence: Evidence) -> tuple[int, int]:
+    return len(evidence.schema.columns), len(evidence.classes)
+
+
+def _by_column(evidence: Evidence) -> bool:
+    """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
+    return not any(block.event.input in ("bag", "text") for block in evidence.schema.blocks)
+
+
+def _most_rows(evidence: Evidence, choices: Choices) -> int | None:
+    """Return how many rows are enough; None where something else than weights of columns is to be chosen."""
+    if choices.calibrate is None or choices.tuned(evidence.schema) or not _by_column(evidence):
+        return None
+    columns, classes = _size(evidence)
+    return rows_to_weigh(columns if has_few_terms(columns, classes) else 1, classes)
+
+
+class _Search:
+    """The search for the best smoothings and temperature, over rows ready to be left out."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        choices: Choices,
+        rows: RowBatch,
+        classes: npt.NDArray[np.int32],
+        weights: Floats | None,
+        hashes: Hashes | None = None,
+        *,
+        threads: int,
+    ) -> None:
+        # A given prior is that of the rows to come; these rows have the shares they were counted with.
+        self.choices = replace(choices, prior="learned")
+        self.evidence, self.classes, self.weights = evidence, classes, weights
+        self.threads, self.rows, self.hashes = threads, rows, hashes
+        self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
+        if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
+            self.weights = weights * (_HEAVIEST / weights.max())  # only their shares matter from here on
+        self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
+        self.start: Start | None = None
+        self.has_weight: Floats | None = None
+        self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
+
+    @cached_property
+    def left_out(self) -> list[tuple[slice, LeftOutRows]]:
+        """The rows, ready to be left out, in slices."""
+        one = _at_most_one(self.weights)
+        return [
+            (at, LeftOutRows(self.evidence, part, self.classes[at], None if one is None else one[at]))
+            for at, part in _slices(self.rows, self.evidence.schema)
+        ]
+
+    @cached_property
+    def sizes(self) -> Floats:  # (n,)
+        """The length of each row."""
+        return np.concatenate([part.sizes for _, part in self.left_out])
+
+    def run(self) -> Calibration:
+        alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
+        weighted = self.choices.calibrate is not None and _by_column(self.evidence)
+        if alphas or not weighted:
+            n = len(self.classes)
+            many = n if self.weights is None else float(self.weights.sum())
+            if not len(self._scores(alphas)[1]):  # no class has a second row
+                return Calibration(alphas, None, n, n)
+            if alphas and many >= _FEWEST:
+                for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+                    self.tried.clear()
+                    for key in alphas:
+                        alphas[key] = self._best(alphas, key)
+        tried = tuple(self.tried[at][0] for at in sorted(self.tried))
+        return replace(self._fit_weights(alphas) if weighted else self._fit_temperature(alphas), tried=tried)
+
+    def _fit_temperature(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return the weights of tokens, or the temperature, under the smoothings."""
+        scores, scored = self._scores(alphas)
+        n, weights = len(self.classes), self._weight(scored)
+        before, after = _mean(losses(scores, self.classes[scored]), weights)[0], None
+        temperature: Tempering | None = None
+        if self.choices.calibrate is not None:
+            fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
+            if fitted is not None:
+                temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
+            else:
+                found = fit_temper(scores, self.classes[scored], self.sizes[scored], weights, start=self.start)
+                temperature, after = found.temperature, _mean(found.losses, weights)[0]
+        return Calibration(alphas, temperature, n, n - len(scored), before, after)
+
+    def _fit_weights(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
+        size = _size(self.evidence)
+        if not has_few_terms(*size) or len(self.classes) < _FEW:
+            return self._fit_common_weight(alphas)
+        n = min(len(self.classes), rows_to_weigh(*size))
+        some = np.arange(n)  # in the order of hashes: a random sample
+        terms = self._terms(alphas, some)
+        has_weight = np.ones(n, bool) if self.weights is None else self.weights[:n] > 0
+        scored = np.flatnonzero(terms.has_class(self.classes[:n]) & has_weight)
+        if not len(scored):  # no class has a second row
+            return Calibration(alphas, None, n, n)
+        if len(scored) < n:
+            terms = self._terms(alphas, scored)
+        classes, weights = self.classes[scored], self._weight(scored)
+        common, precision = self.choices.calibrate == "one", _precision(classes, weights)
+        given, n_whole = replace(terms.to_fit(classes, weights), threads=self.threads), len(classes)
+        fitted = fit_fading(given, n_whole, common=common, precision=precision)
+        whole = given.only(n_whole)
+        before, after = whole.loss(), whole.faded(fitted.fading).loss(fitted)
+        prior = _prior_if_below(terms, classes, weights, given.faded(fitted.fading), fitted)
+        return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
+
+    def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return one weight for all columns, where they or the classes are too many for one each."""
+        evidence = with_products(self.evidence)
+        n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
+        rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
+        few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), threads=self.threads)
+        scores, scored = few._scores(alphas)
+        if not len(scored):
+            return Calibration(alphas, None, n, n)
+        classes, weights, width = few.classes[scored], few._weight(scored), len(evidence.schema.columns)
+        share = share_of_others(few.sizes[scored], width)
+        prior = prior_without(evidence, self._resolved(alphas), classes, _at_most_one(weights))
+        with np.errstate(invalid="ignore"):
+            terms = np.where(np.isfinite(prior), np.maximum(scores - prior, -_IMPOSSIBLE), 0.0)
+        prior = np.maximum(prior, -_IMPOSSIBLE)
+        terms_of_one = Terms.of_one(prior, terms, share, classes, weights)
+        fitted = fit_weights(terms_of_one, common=True, precision=_precision(classes, weights))
+        weight = float(fitted.scale[0])
+        after = prior + (1 + share * (weight - 1))[:, None] * terms
+        before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
+        columns = ColumnWeights.common(weight, evidence.schema.terms, evidence.classes)
+        return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
+
+    def _first(self, n: int) -> Floats | None:
+        return None if self.weights is None else self.weights[:n]
+
+    def _terms(self, alphas: Mapping[str, float], index: npt.NDArray[np.intp]) -> ColumnTerms:
+        batch = self.rows.batch
+        rows = RowBatch(batch if len(index) == len(batch) else batch.take(pa.array(index)), 0, self.rows.missing)
+        one = _at_most_one(self._weight(index))
+        hashes = None if self.hashes is None else self.hashes[index]
+        return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one, hashes=hashes)
+
+    def _best(self, alphas: Mapping[str, float], key: str) -> float:
+        """Return the smoothing nearest to 1 whose loss is within one standard error of the least.
+
+        The standard error is that of the difference of losses. 1 is the default: few rows cannot tell it from the
+        best, and it stays.
+        """
+
+        def loss(k: int) -> float:
+            if (key, k) not in self.tried:
+                self.tried[key, k] = self._try({**alphas, key: _alpha(k)}, key, k)
+            return self.tried[key, k][0].log_loss
+
+        best = _least(loss)
+        losses_at_best = self.tried[key, best][1]
+        while best != 0:
+            nearer = best - 1 if best > 0 else best + 1
+            loss(nearer)
+            more, error = _mean(self.tried[key, nearer][1] - losses_at_best, self.has_weight)
+            if not more <= error:
+                break
+            best = nearer
+        return _alpha(best)
+
+    def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
+        scores, scored = self._scores(alphas)
+        left = losses(scores, self.classes[scored])
+        if self.choices.calibrate is not None:
+            found = fit_temper(
+                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start, close=_ENOUGH
+            )
+            left, self.start = found.losses, found.end
+        self.has_weight = self._weight(scored)
+        return Tried(key, _alpha(k), *_mean(left, self.has_weight)), left
+
+    def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
+        """Return scores of the rows whose class has other rows, and their indices; the last result is cached."""
+        if self.last is None or self.last[0] != alphas:
+            self.last = dict(alphas), *self._left_out(alphas)
+        return self.last[1:]
+
+    def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
+        resolved = self._resolved(alphas)
+        scores = np.empty((len(self.classes), len(self.evidence.classes)))
+
+        def work(k: slice) -> None:
+            for at, part in self.left_out[k]:
+                scores[at] = part.scores(resolved)
+
+        engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
+        has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
+        own = scores[np.arange(len(scores)), self.classes]
+        refuse_nan(own)
+        scored = np.flatnonzero(np.isfinite(own) & has_weight)
+        return scores[scored], scored
+
+    def _resolved(self, alphas: Mapping[str, float]) -> Choices:
+        return self.choices.resolved(self.evidence, alphas)
+
+    def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
+        return None if self.weights is None else self.weights[scored]
+
+
+def _prior_if_below(
+    terms: ColumnTerms, classes: npt.NDArray[np.int32], weights: Floats | None, given: Terms, fitted: FittedWeights
+) -> float | None:
+    """Return the mean log-loss of the class shares, if that of new rows is surely above it.
+
+    Rows that weights were fitted to are more probable than new ones, together by as many nats as numbers were decided
+    by them (Akaike 1973): the weights, and of each column which of its densities to believe.
+    """
+    n = len(classes)
+    if n < _SURE:
+        return None
+    p = probabilities(given, fitted)[np.arange(n), classes]
+    of_prior = losses(terms.prior, classes)
+    more, error = _mean(-np.log(np.maximum(p, np.finfo(float).tiny)) - of_prior, weights)
+    more += (fitted.effective + len(terms.columns)) / n
+    return _mean(of_prior, weights)[0] if more > error else None
+
+
+def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
+    """Return how strongly the common weight is drawn to 1.
+
+    The errors of a few dozen rows are a matter of luck.
+    """
+    return 1.0 + _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
+
+
+def _at_most_one(weights: Floats | None) -> Floats | None:
+    """Return the weight to leave out, at most 1.
+
+    A row of weight w > 1 stands for w copies; one of them is left out.
+    """
+    return None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
+
+
+def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:
+    """Return the rows in slices for threads; bags and texts in one, since preparing them is costly.
+
+    The slices do not depend on the number of threads, so neither do results.
+    """
+    n = len(rows)
+    size = n if any(block.event.input in ("bag", "text") for block in schema.blocks) else SCORED_ROWS
+    pieces = (slice(at, min(at + size, n)) for at in range(0, n, max(1, size)))
+    return [(at, RowBatch(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
+
+
+def _least(loss: Callable[[int], float]) -> int:
+    """Return the lattice point of least loss, descending from the best of a few points."""
+    at = min(_FIRST, key=loss)
+    for step in (2, 1):
+        while True:
+            around = [k for k in (at - step, at, at + step) if _LOWEST <= k <= _HIGHEST]
+            better = min(around, key=loss)
+            if better == at:
+                break
+            at = better
+    return at
+
+
+def _alpha(k: int) -> float:
+    """Return the k-th smoothing of the lattice, to three digits."""
+    return float(f"{10 ** (k / _PER_DECADE):.3g}")
+
+
+def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
+    """Return the mean and its standard error."""
+    total = len(values) if weights is None else float(weights.sum())
+    mean = float(np.average(values, weights=weights))
+    if np.isnan(mean):
+        refuse_nan(values)
+    with np.errstate(over="ignore"):  # hardly any weight: the error may be infinite
+        return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

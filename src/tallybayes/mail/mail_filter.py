@@ -6,7 +6,6 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +18,11 @@ from tallybayes.kernels.mail import GROUPS, VERSION, MailCounts, MailTokens, tok
 from tallybayes.mail.calibration import Calibration, fit_calibration, margins, threshold
 from tallybayes.mail.evidence import MailEvidence, TokenTable
 from tallybayes.mail.explain import MailExplanation, explain
+from tallybayes.mail.messages import Pair, batched, check_message
 from tallybayes.mail.sample import MessageSample
 from tallybayes.mail.verdict import UNSURE, Verdict
 
 __all__ = ["MAX_TOKENS", "SPAM", "MailFilter", "Pair", "check_name"]
-
-Pair: TypeAlias = tuple[str, bytes]  # a class and a message
-T = TypeVar("T", bytes, Pair)
 
 MAX_TOKENS = 2_000_000  # about 64 MB with two classes
 SPAM = "spam"
@@ -33,7 +30,6 @@ FEWEST = 5  # messages of each class before the filter is sure of anything
 SURE = 0.9  # the probability from which it is: a wrong answer then costs ten times as much as none
 _SLACK = 8  # tokens beyond the bound, as a fraction, before the rarest are dropped: dropping takes a pass over all
 _ROOM = 4  # times the bound, while training: what is rare is known at the end
-_BATCH_MESSAGES, _BATCH_BYTES = 256, 4 << 20
 _CLASS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
@@ -197,7 +193,7 @@ class MailFilter:
 
     def classify(self, message: bytes) -> Verdict:
         """Return the class of a message, and how probable each class is."""
-        _check_message(message)
+        check_message(message)
         return self._verdicts(tokenise([message]))[0]
 
     def classify_all(self, messages: Iterable[bytes], *, threads: int | None = None) -> Iterator[Verdict]:
@@ -206,13 +202,13 @@ class MailFilter:
         def work(batch: list[bytes]) -> list[Verdict]:
             return self._verdicts(tokenise(batch))
 
-        batches = ((batch,) for batch in _batched(messages, alone=True))
+        batches = ((batch,) for batch in batched(messages, alone=True))
         for verdicts in in_threads(batches, work, default_threads(threads)):
             yield from verdicts
 
     def explain(self, message: bytes) -> MailExplanation:
         """Return the tokens of a message that decided, with their counts."""
-        _check_message(message)
+        check_message(message)
         with self._lock:
             totals = dict(zip(self._names, self._counts.totals().tolist(), strict=True))
             return explain(message, self.classify(message), self._counts, totals, _focus(self.classes))
@@ -289,7 +285,7 @@ class MailFilter:
         """Yield the tokens of messages, batch by batch, with the classes' places in the table."""
 
         def pieces() -> Iterator[tuple[list[Pair]]]:
-            for pairs in _batched(messages):
+            for pairs in batched(messages):
                 for name in {name for name, _ in pairs}:
                     self._check_class(name, known=known)
                 yield (pairs,)
@@ -383,28 +379,3 @@ def _focus(classes: Sequence[str]) -> str:
 def _check_share(false_positives: float | None) -> None:
     if false_positives is not None and not (is_number(false_positives) and 0 <= false_positives < 1):
         raise BadOption(wanted("false_positives", "a share from 0 to 1", shown(false_positives)))
-
-
-def _check_message(one: object, *, alone: bool = True) -> None:
-    """Raise unless this is a message, or where it need not be alone, a class and a message."""
-    message = one[1] if not alone and isinstance(one, tuple) and len(one) == 2 else one
-    if not isinstance(message, bytes):
-        want = "bytes" if alone else "bytes, or pairs of a class and bytes"
-        raise BadData(wanted("message" if alone else "messages", want, shown(one)))
-
-
-def _batched(messages: Iterable[T], *, alone: bool = False) -> Iterator[list[T]]:
-    """Yield lists of messages, neither long nor large."""
-    batch: list[T] = []
-    size = 0
-    if isinstance(messages, str | bytes | memoryview | np.ndarray) or not isinstance(messages, Iterable):
-        raise BadData(wanted("messages", "a list of messages", shown(messages)))
-    for one in messages:
-        _check_message(one, alone=alone)
-        batch.append(one)
-        size += len(one if isinstance(one, bytes) else one[1])
-        if len(batch) >= _BATCH_MESSAGES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,8 +23,7 @@ from starlette.types import ASGIApp
 
 from tallybayes.encoding.few_rows import MOST_ROWS
 from tallybayes.errors import BadOption, TallyError, did_you_mean, wanted
-from tallybayes.inference.uncertainty import z_of
-from tallybayes.server.answers import LEVEL, explanation, predictions, table_answer
+from tallybayes.server.answers import explanation, predictions, table_answer
 from tallybayes.server.batcher import Batcher
 from tallybayes.server.body import BodyStream, Limits, check_length, read_body, read_parts
 from tallybayes.server.direct_body import DirectBody
@@ -36,6 +34,7 @@ from tallybayes.server.openapi import openapi
 from tallybayes.server.packer import Packer
 from tallybayes.server.parts import Buffer, PartsResponse
 from tallybayes.server.problem import Problem, answer, problem, unexpected
+from tallybayes.server.request_options import flag, given_level, idempotency_key, level_of, whole
 from tallybayes.server.rows import (
     ARROW,
     JSON,
@@ -58,7 +57,6 @@ _PAGE = Path(__file__).parent / "page"
 _QUICK_BYTES = 1 << 16  # a body of at most this many bytes is scored at once, without a thread
 _MOST_EXPLAINED = 1000  # rows
 _MOST_RECEIPTS = 10_000
-_LONGEST_KEY = 255  # characters
 T = TypeVar("T")
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -161,9 +159,9 @@ class _Server:
         """Predict the class of each row."""
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
-        level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
-        raw = _flag(request, "raw")  # checked for JSON, too, as the description says
-        counts = _flag(request, "count", default=True)  # a person who tries values does not want drift to count them
+        level, reasons, only = level_of(request), flag(request, "explain"), flag(request, "only")
+        raw = flag(request, "raw")  # checked for JSON, too, as the description says
+        counts = flag(request, "count", default=True)  # a person who tries values does not want drift to count them
         if form != JSON:
             return await self._predict_table(request, served, form, only=only, raw=raw, counts=counts)
         body = await read_body(request, self._limits)
@@ -184,7 +182,7 @@ class _Server:
     async def _predict_table(
         self, request: Request, served: ServedModel, form: str, *, only: bool, raw: bool, counts: bool
     ) -> Response:
-        published, recent, level = served.published, served.recent, _given_level(request)
+        published, recent, level = served.published, served.recent, given_level(request)
 
         def answered(rows: Source) -> tuple[int, list[Buffer]]:
             seen = watch_some(rows, partial(recent.add_table, published.model)) if counts else rows
@@ -228,7 +226,7 @@ class _Server:
 
     async def _change(self, request: Request, operation: str) -> Response:
         served = self._served_to_learn(request)
-        key = _key(request)
+        key = idempotency_key(request)
         form = form_of(request.headers.get("content-type", JSON))
         body = await read_body(request, self._limits)
         published = served.published
@@ -268,8 +266,8 @@ class _Server:
     async def journal(self, request: Request) -> Response:
         """Return receipts since a position."""
         served = self._served(request)
-        after = _whole(request, "from", 0, 0, (1 << 63) - 1)
-        limit = _whole(request, "limit", 1000, 1, _MOST_RECEIPTS)
+        after = whole(request, "from", 0, 0, (1 << 63) - 1)
+        limit = whole(request, "limit", 1000, 1, _MOST_RECEIPTS)
         found = await run_in_threadpool(served.receipts, after, limit)
         return answer({"receipts": [one.to_dict() for one in found], "next": found[-1].position if found else after})
 
@@ -368,49 +366,6 @@ def _explain_all(published: ScoringModel, rows: list[dict[str, Any]]) -> list[di
 
 def _large_table(body: bytes, published: ScoringModel) -> pa.Table:
     return table_of_rows(parse_labelled(body, published.numbers, published.model), published.model, published.types)
-
-
-def _flag(request: Request, name: str, *, default: bool = False) -> bool:
-    if not request.scope["query_string"]:
-        return default
-    value = request.query_params.get(name, "01"[default])
-    if value not in ("0", "1"):
-        raise BadOption(wanted(name, "0 or 1", repr(value)))
-    return value == "1"
-
-
-def _level(request: Request) -> float:
-    level = _given_level(request)
-    return LEVEL if level is None else level
-
-
-def _given_level(request: Request) -> float | None:
-    value = request.query_params.get("level") if request.scope["query_string"] else None
-    if value is None:
-        return None
-    try:
-        level = float(value)
-    except ValueError:
-        level = -1.0
-    z_of(level)
-    return level
-
-
-def _whole(request: Request, name: str, default: int, least: int, most: int) -> int:
-    value = request.query_params.get(name)
-    if value is None:
-        return default
-    if not (value.isascii() and value.isdecimal() and len(value) < 20 and least <= int(value) <= most):
-        raise BadOption(wanted(name, f"a whole number from {least} to {most}", repr(value)))
-    return int(value)
-
-
-def _key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
-    if key is not None and (not 0 < len(key) <= _LONGEST_KEY or re.fullmatch("[!-~]+", key) is None):
-        want = f"1 to {_LONGEST_KEY} printable characters without spaces"
-        raise BadOption(wanted("Idempotency-Key", want, repr(key[:40])))
-    return key
 
 
 async def _http(request: Request, error: Exception) -> Response:

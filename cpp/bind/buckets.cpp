@@ -39,7 +39,8 @@ public:
         const int64_t least = *std::min_element(keys, keys + size) >> shift;
         const auto last = static_cast<std::uint64_t>((*std::max_element(keys, keys + size) >> shift) - least);
         if (last >= std::uint64_t{1} << 2 * kBits) {
-            std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+            if (size < kFew) std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+            else sort_bytes(keys, *std::min_element(keys, keys + size));
             return order_;
         }
         other_.resize(order_.size());
@@ -57,8 +58,33 @@ public:
     }
 
 private:
-    static constexpr int64_t kBits = 11;
+    struct Numbered {
+        std::uint64_t key;
+        std::uint32_t number;
+    };
+
+    // Sort by one byte after the other, from the lowest on: comparing many keys costs more than eight passes.
+    void sort_bytes(const int64_t* keys, int64_t least) {
+        numbered_.resize(order_.size());
+        sorted_.resize(order_.size());
+        std::uint32_t starts[8][257] = {};
+        for (const std::uint32_t k : order_) {
+            const auto key = static_cast<std::uint64_t>(keys[k]) - static_cast<std::uint64_t>(least);
+            numbered_[k] = {key, k};
+            for (int byte = 0; byte < 8; ++byte) ++starts[byte][(key >> 8 * byte & 255) + 1];
+        }
+        for (int byte = 0; byte < 8; ++byte) {
+            if (*std::max_element(starts[byte], starts[byte] + 257) == order_.size()) continue;  // all have the same
+            for (int k = 0; k < 256; ++k) starts[byte][k + 1] += starts[byte][k];
+            for (const Numbered& one : numbered_) sorted_[starts[byte][one.key >> 8 * byte & 255]++] = one;
+            std::swap(numbered_, sorted_);
+        }
+        for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = numbered_[k].number;
+    }
+
+    static constexpr int64_t kBits = 11, kFew = 256;
     std::vector<std::uint32_t> order_, other_;
+    std::vector<Numbered> numbered_, sorted_;
 };
 
 // The same with the rows of each class in each bucket in place of codes, and the buckets of a column in rising order.

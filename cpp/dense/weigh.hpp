@@ -138,17 +138,19 @@ private:
             for (i64 i = 0; i < count_; ++i) of(p_, c)[i] += to[i * width_ + c];
     }
 
-    // The same for two classes: a correction is one number. Two tables at once wait for each other less.
+    // The same for two classes: a correction is one number. Four tables at once wait for each other less.
     void add_numbers() {
         double *to = p_.get(), *table = table_.get() + 1;
         i64 v = 0;
-        for (; v + 2 <= task_.n_tables; v += 2) {
-            const i32 *one = codes(v), *two = codes(v + 1);
-            for (i64 i = 0; i < count_; ++i) to[i] = to[i] + table[one[i]] + table[two[i]];
+        for (; v + 4 <= task_.n_tables; v += 4) {
+            const i32 *one = codes(v), *two = codes(v + 1), *three = codes(v + 2), *four = codes(v + 3);
+            for (i64 i = 0; i < count_; ++i)
+                to[i] = to[i] + table[one[i]] + table[two[i]] + table[three[i]] + table[four[i]];
         }
-        if (v == task_.n_tables) return;
-        const i32* one = codes(v);
-        for (i64 i = 0; i < count_; ++i) to[i] += table[one[i]];
+        for (; v < task_.n_tables; ++v) {
+            const i32* one = codes(v);
+            for (i64 i = 0; i < count_; ++i) to[i] += table[one[i]];
+        }
     }
 
     void add_row(const double* from, double* to) const {
@@ -242,19 +244,21 @@ private:
         const double* from = r_.get();
         double* slopes = slopes_.get() + 1;
         i64 v = 0;
-        for (; v + 2 <= task_.n_tables; v += 2) {
-            const i32 *one = codes(v), *two = codes(v + 1);
-            fetch_next(one);
-            fetch_next(two);
+        for (; v + 4 <= task_.n_tables; v += 4) {
+            const i32* code[4] = {codes(v), codes(v + 1), codes(v + 2), codes(v + 3)};
+            for (const i32* one : code) fetch_next(one);
             for (i64 i = 0; i < count_; ++i) {
                 const double r = from[i];
-                slopes[one[i]] += r;
-                slopes[two[i]] += r;
+                slopes[code[0][i]] += r;
+                slopes[code[1][i]] += r;
+                slopes[code[2][i]] += r;
+                slopes[code[3][i]] += r;
             }
         }
-        if (v == task_.n_tables) return;
-        const i32* one = codes(v);
-        for (i64 i = 0; i < count_; ++i) slopes[one[i]] += from[i];
+        for (; v < task_.n_tables; ++v) {
+            const i32* one = codes(v);
+            for (i64 i = 0; i < count_; ++i) slopes[one[i]] += from[i];
+        }
     }
 
     // Add each row's value to its place of every table.

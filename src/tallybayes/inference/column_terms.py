@@ -235,7 +235,9 @@ class ColumnTerms:
         keys = self._keys() if partial else _NO_KEYS
         some = np.flatnonzero(keys % np.uint64(each) == 0)
         left = self.present[some] & _some_columns(keys[some], F)
-        kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])  # (U, rows)
+        kept = left.T  # (U, rows)
+        if self.made_of != tuple((u,) for u in range(F)):
+            kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])
         U, C, m, absent = len(self.terms), len(self.evidence.classes), len(some), self.missing
         terms = np.empty((U + len(absent), C - 1, n + m))
         np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:U, :, :n])

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -144,12 +145,15 @@ class Terms:
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
         given = self.base, self.terms, self.codes, self.classes, self.weights, self.share, scale, bias, table
-
-        def work(rows: slice) -> kernels.WeighedTerms:
-            return kernels.weigh_terms(*given, rows=rows, sloped=sloped, curved=curved)
-
+        work = partial(kernels.weigh_terms, *given, sloped=sloped, curved=curved)
         n, rows = len(self.classes), max(1, _AT_ONCE // (len(self.terms) * len(self.base) + len(self.codes) + 1))
-        return work(slice(0, n)) if n <= rows else engines.fold_rows(n, work, _sum, threads=self.threads, rows=rows)
+        if n <= rows:
+            return work()
+
+        def of_slice(rows: slice) -> kernels.WeighedTerms:
+            return work(rows=rows)
+
+        return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=rows)
 
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
@@ -313,9 +317,10 @@ class _Fit:
 
     def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
         U, C = len(terms.terms), len(terms.base) + 1
-        self.terms, self.sizes = terms, (U, C, terms.corrections)
+        self.terms, self.sizes, self.first = terms, (U, C, terms.corrections), terms.target - terms.offset
         own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
+        self.members = [np.flatnonzero(self.group == g) for g in range(_FREE + 1)]
         self.at, self.effective = np.zeros(len(self.group)), 0.0
         # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
         # numbers C − 1 are distinct, each of which the rows tell C / (C − 1) times as much of; and of V values V − 1.
@@ -340,16 +345,16 @@ class _Fit:
 
     def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
         """Return what is added to the weights of terms, the bias and the corrections."""
-        (U, C, K), terms = self.sizes, self.terms
-        scale = terms.target - terms.offset + terms.target * point[0] + point[1 : 1 + U]
+        U, C, K = self.sizes
+        scale = self.first + self.terms.target * point[0] + point[1 : 1 + U]
         return scale, point[1 + U : 1 + U + C], point[1 + U + C :].reshape(K, C)
 
     def evaluate(self, point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
         """Return loss, slope and, if it is asked for, curvature by t, ω, b and β."""
         terms, U = self.terms, self.sizes[0]
         found = terms.weigh(*self.parts(point), curved=curved)
-        common = (found.slopes[:U] * terms.target).sum()
-        slope = np.concatenate([[common], found.slopes])
+        slope = np.empty(1 + len(found.slopes))
+        slope[0], slope[1:] = np.add.reduce(found.slopes[:U] * terms.target), found.slopes
         if not curved:
             return found.loss, slope, _NOTHING
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
@@ -358,13 +363,14 @@ class _Fit:
     def run(self, *, rounds: int, groups: Sequence[int] = (1, 2, 3), near: bool = False) -> None:
         """Fit all numbers, and the precisions of some groups after the first round, or before it if they are near."""
         soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
+        has_soft = bool(soft.any())
         for k in range(rounds):
             loss, slope, curvature = self.evaluate(self.at, curved=True)
             if k:
                 self._choose_precisions(curvature, groups)
             elif near:
                 self._find_precisions(slope, curvature, groups)
-            if not k and soft.any():
+            if not k and has_soft:
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
             self.effective = sum(self._decided(curvature, g) for g in range(len(self.precision)))
@@ -373,15 +379,17 @@ class _Fit:
             def drawn(
                 point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each
             ) -> tuple[float, Floats]:
-                loss += 0.5 * float((each * point**2).sum()) + float((linear * point).sum())
-                return loss, (slope + each * point + linear) * unit
+                loss += 0.5 * float(np.add.reduce(each * point**2))
+                if not has_soft:
+                    return loss, (slope + each * point) * unit
+                return loss + float((linear * point).sum()), (slope + each * point + linear) * unit
 
             def value(scaled: Floats, unit: Floats = unit, drawn: _Drawn = drawn) -> tuple[float, Floats]:
                 point = scaled * unit
                 return drawn(point, *self.evaluate(point)[:2])
 
             start = self.at / unit
-            if soft.any():
+            if has_soft:
                 found = _bounded(value, start, soft)
             else:
                 gain = _GAIN if k == rounds - 1 else _NEAR
@@ -409,19 +417,21 @@ class _Fit:
         matter of luck, and often far too high.
         """
         for g in groups:
-            mine, decided = self.group == g, self._decided(curvature, g)
-            chosen = (decided + _PRIOR_NUMBERS) / ((self.at[mine] ** 2).sum() + _PRIOR_SQUARES)
+            squares = (self.at[self.members[g]] ** 2).sum()
+            chosen = (self._decided(curvature, g) + _PRIOR_NUMBERS) / (squares + _PRIOR_SQUARES)
             self.precision[g] = np.clip(chosen, _LEAST, _MOST)
 
     def _decided(self, curvature: Floats, g: int) -> float:
         """Return how many numbers of a group the rows decide, and not its prior."""
-        h = self.told[g] * curvature[self.group == g]
+        if not len(self.members[g]):
+            return 0.0
+        h = self.told[g] * curvature[self.members[g]]
         return float(self.distinct[g] * (h / (h + self.precision[g])).sum())
 
     def _find_precisions(self, slope: Floats, curvature: Floats, groups: Sequence[int]) -> None:
         """Set the precision of each group to its most probable one, given the slopes of the loss at the numbers."""
         for g in groups:
-            mine = (self.group == g) & (curvature > 0)
+            mine = self.members[g][curvature[self.members[g]] > 0]
             h = self.told[g] * curvature[mine]
             each = self.at[mine] - slope[mine] / h  # a step of Newton's method
             self.precision[g] = _most_probable(h, each, self.distinct[g])

@@ -76,4 +76,4 @@ def minimise(
 
 def _dot(a: Floats, b: Floats) -> float:
     """Return the sum of products; unlike BLAS, NumPy adds in the same order on every processor."""
-    return float((a * b).sum())
+    return float(np.add.reduce(a * b))

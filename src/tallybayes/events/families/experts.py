@@ -192,10 +192,7 @@ class Experts:
     def of(cls, statistic: Statistic, cells: Cells, floor: float, methods: tuple[bool, bool, bool]) -> Experts:
         """Return the experts that follow from the sums; `methods` says which of them take part."""
         experts = cls._found(statistic, cells, floor)
-        found = experts._mixed(_NO_PAIRS, methods)
-        experts = replace(experts, log_weights=found.log_weights)
-        experts.__dict__["mixed"] = found.mixed
-        return experts
+        return replace(experts, log_weights=experts._mixed(_NO_PAIRS, methods, cells=False).log_weights)
 
     @classmethod
     def planned(cls, statistic: Statistic, plan: Plan, floor: float) -> Experts:

@@ -148,7 +148,8 @@ def fit(
     missing_values : sequence of str, or "auto"
         Texts that mean a missing value. By default these are empty texts, "?", "NA", "N/A", "NaN", "null" and "None",
         and in a column that is otherwise numbers, dates or booleans also "n/a", "nan", "NULL", "-", "." and a
-        spreadsheet's "#N/A", "#DIV/0!" and the like. A list replaces them all. The model keeps them for later rows.
+        spreadsheet's "#N/A", "#DIV/0!" and the like. A list replaces them all,
+        unless "auto" is in it: `["auto", "-9"]`. The model keeps them for later rows.
     errors : {"strict", "replace"}
         What to do with bytes that are not UTF-8: raise (naming row and position), or replace them by U+FFFD.
     bad_lines : {"error", "skip"}

@@ -28,8 +28,8 @@ def shop(tally: Shell) -> Shell:
 
 def test_a_text_that_keeps_numbers_from_being_numbers_is_named(shop: Shell) -> None:
     said = shop("look orders.csv").out
-    assert "numbers, but for 'unknown': if missing, --missing unknown" in said
-    shop.done("fit orders.csv --label paid --missing unknown -o m.tally")
+    assert "numbers, but for 'unknown': if missing, --missing auto --missing unknown" in said
+    shop.done("fit orders.csv --label paid --missing auto --missing unknown -o m.tally")
     assert tb.load("m.tally").schema.events()["price"] == "histogram"
     shop.done("fit orders.csv --label paid -o raw.tally")
     assert tb.load("raw.tally").schema.events()["price"] == "categorical"
@@ -187,3 +187,33 @@ def test_what_is_suggested_for_a_file_of_one_column_works(tally: Shell) -> None:
     ran = tally("look one.csv")
     assert ran.out.splitlines()[-1] == "  tally report one.csv --no-label"
     tally.done("report one.csv --no-label")
+
+
+def test_units_and_times_of_half_a_day_are_numbers_with_a_reason(tally: Shell) -> None:
+    rows = [
+        f"{150 + k % 40} cm,{1 + k % 12}:{k % 60:02} {'AP'[k % 2]}M,{k} {['mg', 'g'][k % 2]},{'xy'[k % 2]}"
+        for k in range(60)
+    ]
+    rows += ["- cm total,,,"]
+    Path("people.csv").write_text("height,seen,dose,kind\n" + "\n".join(rows) + "\n")
+    said = tally("look people.csv").out
+    assert "numbers in cm, such as '150 cm'" in said
+    assert "times such as '1:00 AM', in seconds" in said
+    assert "numbers in several units (mg, g): kept as names" in said
+    tally.done("fit people.csv --label kind -o m.tally")
+    assert tb.load("m.tally").schema.events() == {"height": "histogram", "seen": "histogram", "dose": "categorical"}
+    tally.done("fit people.csv --label kind --event height=categorical -o names.tally")
+    assert tb.load("names.tally").schema.events()["height"] == "categorical"
+    Path("late.csv").write_text("height,kind\n1.7 m,x\n")
+    ran = tally("learn m.tally late.csv -o more.tally")
+    assert ran.code == 2
+    assert "column 'height': wanted numbers in cm, as in the first rows, got '1.7 m' (row 1)." in ran.err
+
+
+def test_a_total_among_numbers_with_markers_is_named(tally: Shell) -> None:
+    marks = ["-", ".", "n/a", "nan", "NULL"]
+    rows = [f"{marks[k % 5] if k % 7 == 0 else k % 30},{'xy'[k % 2]}" for k in range(100)]
+    Path("sales.csv").write_text("sold,kind\n" + "\n".join([*rows, "Summe,x"]) + "\n")
+    assert "numbers, but for 'Summe': if missing, --missing auto --missing Summe" in tally("look sales.csv").out
+    tally.done("fit sales.csv --label kind --missing auto --missing Summe -o m.tally")
+    assert tb.load("m.tally").schema.events() == {"sold": "histogram"}

@@ -234,6 +234,12 @@ def _messy(n: int, seed: int) -> dict[str, list[str | None]]:
         "short": [f"{one.day:02}.{one.month:02}.{one.year % 100:02}" for one in days],
         "named": [one.strftime("%d %B %Y") for one in days],
         "time": [one.isoformat(sep=" T"[k % 2 : k % 2 + 1] or " ", timespec="seconds") for k, one in enumerate(days)],
+        "clock": [
+            [one.strftime("%H:%M:%S"), one.strftime("%I:%M %p"), one.strftime("%I p.m.")][k % 3]
+            for k, one in enumerate(days)
+        ],
+        "seen": [one.strftime("%m/%d/%Y %I:%M %p") for one in days],
+        "height": [f"{x:,.1f}{' ' * (k % 2)}m.²" for k, x in enumerate(money)],
         "paid": [
             ["yes", "Y", "true", "no", "N", "f"][(k % 3) + 3 * int(rng.random() < 0.3 + 0.4 * c)]
             for k, c in enumerate(y)
@@ -243,15 +249,15 @@ def _messy(n: int, seed: int) -> dict[str, list[str | None]]:
     for k, name in enumerate(columns):
         if name != "kind":
             for i in range(k, n, 17):
-                columns[name][i] = [None, "?", " NA", "-", ""][i % 5]
+                columns[name][i] = [None, "?", " NA", "-", "", "gone"][i % 6]
     return columns
 
 
 @cache
 def messy_case() -> Case:
     """A model that reads its columns, and rows to read."""
-    model = tb.fit(pa.table(_messy(300, 6)), "kind")
-    assert set(model.schema.readings) == {"price", "comma", "discount", "day", "short", "named", "time", "paid"}
+    model = tb.fit(pa.table(_messy(300, 6)), "kind", missing_values=["auto", "gone"])
+    assert set(model.schema.readings) == set(_messy(1, 6)) - {"kind"}
     rows = _messy(120, 7)
     rows["time"][50] = "1969-12-31"
     rows.pop("kind")

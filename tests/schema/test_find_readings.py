@@ -11,6 +11,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.schema.find_ids import looks_like_id
 from tallybayes.schema.find_readings import find_reading
+from tallybayes.sources.clock import seconds
 from tallybayes.sources.reading import Reading
 
 POINT, COMMA = Reading("numbers", (".",)), Reading("numbers", (",",))
@@ -36,6 +37,14 @@ def days(format_: str) -> list[str]:
         (["(1,200)", "300"], POINT, "numbers such as '(1,200)', with separators"),
         (["4", "-", "5"], POINT, "numbers, written as text"),
         (MANY, POINT, "numbers, written as text"),
+        (["158 cm", "1,702 cm", "n/a"], Reading("numbers", (".", "cm")), "numbers in cm, such as '158 cm'"),
+        (
+            ["4,5km/h", "12 km/h"],
+            Reading("numbers", (",", "km/h")),
+            "numbers in km/h, such as '4,5km/h', with a decimal comma",
+        ),
+        (["-3 °C", "21 °C"], Reading("numbers", (".", "°C")), "numbers in °C, such as '-3 °C'"),
+        (["3 Std.", "7 Std."], Reading("numbers", (".", "Std.")), "numbers in Std., such as '3 Std.'"),
         (["Yes", "no", "y"], Reading("booleans", ("no", "Yes")), "yes or no, written 'Yes', 'no', 'y'"),
         (["t", "f", "n/a", "f"], Reading("booleans", ("f", "t")), "yes or no, written 't', 'f'"),
     ],
@@ -58,6 +67,11 @@ def test_texts_are_read_as_numbers_or_booleans(values: list[str], reading: Readi
         ["2024-05-04", "2024-05-05"],  # few dates: names
         ["12 High Street", "7 Low Road"],
         ["A-1", "B-2"],
+        ["158 cm", "1.7 m"],  # other units: no number says which is more
+        ["158 cm", "164 cm", "170"],  # nobody says in what
+        ["8 AM", "9 AM", "12 AM"],  # too few to be times, and no twelve
+        ["5 kg", "5 kg"],
+        ["007 kg", "012 kg"],
         [None, None],
         ["?", "-"],
     ],
@@ -78,6 +92,8 @@ def test_other_texts_are_taken_as_they_are(values: list[str | None]) -> None:
         ("%d %B %Y", "%d %B %Y"),
         ("%b %d, %Y", "%b %d, %Y"),
         ("%Y/%m/%d", "%Y/%m/%d"),
+        ("%m/%d/%Y 4:%M PM", "%m/%d/%Y %I:%M %p"),
+        ("%Y-%m-%d 11:%M:30 am", "%Y-%m-%d %I:%M:%S %p"),
     ],
 )
 def test_dates_are_read_by_the_format_that_all_of_them_have(written: str, format_: str) -> None:
@@ -146,6 +162,47 @@ def test_times_of_day_and_durations_are_seconds(tmp_path: Any, how: str) -> None
         source = pa.table({**rows, "clock": times})
     model = tb.fit(source, "y")
     assert model.schema.events() == {"clock": "histogram", "took": "histogram"}
-    assert model.schema.readings["clock"].spec == "numbers"
+    assert model.schema.readings["clock"].spec == "times, in seconds"
     assert list(model.predict([{"clock": "03:30"}, {"clock": "19:15", "took": "1:00:59"}])) == ["a", "b"]
+    assert list(model.predict([{"clock": "3:30 AM"}, {"clock": "7:15 p.m."}])) == ["a", "b"]
     assert model.table("clock").counts.sum() == 80
+
+
+def test_times_of_half_a_day_are_read_to_the_second() -> None:
+    texts = ["12:00 AM", "12:59:59 am", "1 a.m.", "11:30\u202fAM", "12 PM", "2:39PM", "11:59:59.5 p.m.", None]
+    assert seconds(pa.array(texts)).to_pylist() == [0.0, 3599.0, 3600.0, 41400.0, 43200.0, 52740.0, 86399.5, None]
+    assert seconds(pa.array(["13:00 PM", "0:30 AM", "14:60", "PM", "2:39 XM"])).null_count == 5
+    found = find_reading(pa.array([f"{1 + k % 12}:{k:02} {'AP'[k % 2]}M" for k in range(40)]), "auto")
+    assert found is not None
+    assert (found.reading.kind, found.reason) == ("times", "times such as '1:00 AM', in seconds")
+
+
+def test_a_number_in_another_unit_is_refused_and_one_without_is_taken() -> None:
+    rows = {"height": [f"{150 + k} cm" for k in range(40)], "sex": ["f" if k < 20 else "m" for k in range(40)]}
+    model = tb.fit(rows, "sex")
+    assert model.schema.events() == {"height": "histogram"}
+    assert list(model.predict([{"height": "152cm"}, {"height": "188"}])) == ["f", "m"]
+    assert list(model.predict([{"height": 151}])) == ["f"]
+    with pytest.raises(
+        tb.errors.BadData, match=r"column 'height': wanted numbers in cm, as in the first rows, got '1.7 m'"
+    ):
+        model.predict([{"height": "1.7 m"}])
+    inches = {"height": [f"{60 + k} in" for k in range(40)], "sex": rows["sex"]}
+    with pytest.raises(
+        tb.errors.CannotMerge, match="left has column 'height' as numbers in cm, right as numbers in in"
+    ):
+        model + tb.fit(inches, "sex")
+    as_names = tb.fit(rows, "sex", events={"height": "categorical"})
+    assert as_names.schema.events() == {"height": "categorical"}
+
+
+def test_a_total_without_a_class_does_not_make_names_of_numbers(tmp_path: Any) -> None:
+    path = tmp_path / "sales.csv"
+    lines = [f"{k % 9},{k % 50} kg,{'ab'[k % 2]}" for k in range(60)]
+    path.write_text("\n".join(["pieces,mass,kind", *lines, "Total,all 1470 kg,"]) + "\n")
+    with pytest.warns(tb.errors.LeftOutWarning, match="1 of 61 rows has no class"):
+        model = tb.fit(path, "kind")
+    assert model.schema.events() == {"pieces": "histogram", "mass": "histogram"}
+    path.write_text("\n".join(["pieces,mass,kind", "Total,all 1470 kg,", "4,3 kg,b", "x,3 kg,b"]) + "\n")
+    with pytest.raises(tb.errors.BadData, match=r"'pieces': wanted numbers, as in the first rows, got 'x' \(row 3\)"):
+        model.learn(path)

@@ -100,6 +100,25 @@ def test_a_list_replaces_the_usual_markers(tmp_path: Path) -> None:
     assert tb.load(tmp_path / "m.tally").schema.missing_values == ("none",)
 
 
+def test_auto_in_a_list_keeps_the_usual_markers(tmp_path: Path) -> None:
+    rows = messy(clean())
+    gone = {**rows, "age": ["gone" if age == "?" else age for age in rows["age"]]}
+    usual, path = tb.fit(rows, "state"), to_csv(gone, tmp_path / "gone.csv")
+    for source in (gone, path, pa.table(gone)):
+        model = tb.fit(source, "state", missing_values=["auto", "gone"])
+        assert model.evidence == usual.evidence
+    assert model.schema.missing_values == ("auto", "gone")
+    model.save(tmp_path / "m.tally")
+    later = tb.load(tmp_path / "m.tally")
+    assert later.schema.missing_values == ("auto", "gone")
+    nothing = later.predict_proba([{"age": None}]).tolist()
+    for age in ("gone", "-", "n/a"):
+        assert later.predict_proba([{"age": age, "town": "gone"}]).tolist() == nothing
+    assert tb.fit(rows, "state", missing_values=["auto"]).schema.missing_values == "auto"
+    texts = tb.fit(["a b", "gone", "", "b"], ["x", "y", "x", "y"], missing_values=["auto", "gone"])
+    assert texts.predict_proba(["gone"]).tolist() == texts.predict_proba([{"text": None}]).tolist()
+
+
 def test_a_marker_that_comes_late_is_missing_where_numbers_are(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("tallybayes.sources.files.SAMPLE_BYTES", 1 << 16)
     lines = [f"{k % 50},{'ab'[k % 2]}" for k in range(30_000)]

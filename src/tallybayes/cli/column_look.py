@@ -58,13 +58,17 @@ def infer_columns(
     from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
     from tallybayes.schema.infer import infer
     from tallybayes.sources import ColumnReadings, read
+    from tallybayes.sources.column_readings import rows_with_class
     from tallybayes.sources.missing import markers_of_numbers
 
-    looked = {name: find_reading(first.column(name), missing) for name in first.schema.names if name != label}
+    # As in `fit`, rows without a class do not count: a total below the table has other words among the numbers.
+    classed = rows_with_class(first, label)
+    mixed, named = len(classed) < len(first), [name for name in first.schema.names if name != label]
+    looked = {name: find_reading(classed.column(name), missing, mixed=mixed) for name in named}
     found = {name: one for name, one in looked.items() if one is not None}
     readings = ColumnReadings({name: one.reading for name, one in found.items()}, markers_of_numbers(missing))
     # Only the rows that decide are read here: a later one may be refused, as `fit` will say.
-    rows = next(iter(readings.read(read(first.slice(0, LOOK_ROWS)))))
+    rows = next(iter(readings.read(read(classed.slice(0, LOOK_ROWS)))))
     unfit = [one.name for one in rows.schema if pa.types.is_nested(one.type) or pa.types.is_binary(one.type)]
     fields, other = pa.schema([one for one in rows.schema if one.name not in unfit]), label
     if other is None:  # one of the columns may be the class, but all are described
@@ -124,9 +128,12 @@ def _column(
         remark = "always the same"
     elif found is None and _is_text(column.type) and _has_leading_zeros(present):
         remark = "digits with leading zeros: kept as text"
-    elif found is None and _is_text(column.type) and (odd := _odd_among_numbers(present)):
-        options = " ".join(f"--missing {shlex.quote(one)}" for one in odd)
+    elif found is None and _is_text(column.type) and (odd := _odd_among_numbers(present, missing)):
+        options = " ".join(f"--missing {shlex.quote(one)}" for one in ("auto", *odd))
         remark = f"numbers, but for {', '.join(map(repr, odd))}: if missing, {options}"
+    elif found is None and _is_text(column.type) and len(units := _units(present)) > 1:
+        listed = ", ".join(units[:_EXAMPLES]) + ", ..." * (len(units) > _EXAMPLES)
+        remark = f"numbers in several units ({listed}): kept as names"
     some = present.slice(0, _EXAMPLES if nested else 100)
     examples = tuple(plain_values(some if nested else pc.unique(some))[:_EXAMPLES])
     return ColumnLook(name, event, distinct, absent, examples, remark, markers)
@@ -141,14 +148,25 @@ def _has_leading_zeros(values: pa.Array) -> bool:
     return digits and bool(pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py())
 
 
-def _odd_among_numbers(values: pa.Array) -> list[str]:
+def _units(values: pa.Array) -> list[str]:
+    import pyarrow as pa
+
+    from tallybayes.schema.find_readings import units_of
+
+    return units_of(values.dictionary_decode() if pa.types.is_dictionary(values.type) else values)
+
+
+def _odd_among_numbers(values: pa.Array, missing: MissingValues) -> list[str]:
     """Return the few texts that keep a column from being numbers; none where they are many."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from tallybayes.sources.missing import markers_of_numbers
     from tallybayes.sources.reading import number_pattern
+    from tallybayes.sources.steps import without
 
     texts = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    texts = without(texts, markers_of_numbers(missing)).drop_null()
     for decimal in (".", ","):
         is_number = pc.match_substring_regex(texts, number_pattern(decimal))
         odd = pc.unique(texts.filter(pc.invert(is_number))).to_pylist()

@@ -110,7 +110,8 @@ class Look(Result):
         if marked:
             each = ((one.name, ", ".join(f"{text!r} {n:,}" for text, n in one.markers.items())) for one in marked)
             listed = ", ".join(f"{name} ({texts})" for name, texts in each)
-            notes.append(f"Taken as missing: {listed}. --missing TEXT names other texts, in place of this list.")
+            others = "--missing TEXT names others in place of the usual texts; --missing auto --missing TEXT adds one."
+            notes.append(f"Taken as missing: {listed}. {others}")
         unused = [one.name for one in self.columns if one.event == "not used"]
         if unused:
             notes.append(f"Not used: {', '.join(unused)}. To use it: --keep {shlex.quote(unused[0])}.")

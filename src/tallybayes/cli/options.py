@@ -39,7 +39,8 @@ class InputOptions:
     missing: _Texts = option(
         None,
         "--missing --missing-values TEXT",
-        "A text that stands for a missing value, instead of the usual ones (?, NA, ...). Repeatable.",
+        "A text that stands for a missing value, in place of the usual ones (?, NA, ...); 'auto' keeps those. "
+        "Repeatable.",
     )
     errors: Literal["strict", "replace"] = option(
         "strict", "--errors", "Fail on bytes that are not UTF-8, or replace them."

@@ -18,7 +18,7 @@ from tallybayes.events import Event, Likelihood
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Schema
-from tallybayes.sources.missing import AUTO, markers_of_names
+from tallybayes.sources.missing import further_markers, markers_of_names
 from tallybayes.sources.to_arrow import check_pointers
 
 __all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_values"]
@@ -133,7 +133,7 @@ def _texts(rows: Sequence[Mapping[str, Any]], block: Block) -> Texts | None:
 def _takes_plain_rows(schema: Schema) -> bool:
     """Return whether values are taken as they are: no column has a reading, no document stands for a missing one."""
     texts = any(block.event.input == "text" for block in schema.blocks)
-    return not schema.readings and not (texts and schema.missing_values not in (AUTO, ()))
+    return not schema.readings and not (texts and further_markers(schema.missing_values))
 
 
 def _to_count(rows: Sequence[Mapping[str, Any]], block: Block, missing: Sequence[str]) -> Encoded | None:

@@ -16,6 +16,7 @@ from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
 from tallybayes.schema.infer import SchemaOptions
 from tallybayes.schema.schema import Schema
+from tallybayes.sources.column_readings import rows_with_class
 from tallybayes.sources.missing import markers_of_numbers
 from tallybayes.sources.steps import holds_text
 
@@ -78,12 +79,14 @@ def labelled(
     elif rows.readings is not None:  # opened before
         return Labelled(rows, label, weights)
     else:
-        readings = _find_readings(rows, columns, {label, weights, *(types or ())})
+        readings = _find_readings(rows, columns, label, {label, weights, *(types or ())})
     there = label if label in rows.schema.names else None  # if it is not, inference says so
     return Labelled(rows.read_as(replace(readings, label=there)), label, weights)
 
 
-def _find_readings(rows: Partitioned, columns: SchemaOptions, fixed: Collection[str | None]) -> sources.ColumnReadings:
+def _find_readings(
+    rows: Partitioned, columns: SchemaOptions, label: str, fixed: Collection[str | None]
+) -> sources.ColumnReadings:
     """Return how the columns are read, as their first rows show; those in `fixed` are taken as they are."""
     declared = columns.declared()
     open_ = []
@@ -95,8 +98,11 @@ def _find_readings(rows: Partitioned, columns: SchemaOptions, fixed: Collection[
             if event is None or (not isinstance(event, str) and event.input in ("dense", "bag")):
                 open_.append((field.name, event is not None))
     first = rows.head(LOOK_ROWS) if open_ else None
-    missing = rows.missing_values
-    looked = {} if first is None else {n: find_reading(first.column(n), missing, numbers=dense) for n, dense in open_}
+    missing, looked = rows.missing_values, {}
+    if first is not None:
+        classed = rows_with_class(first, label if label in first.schema.names else None)
+        mixed = len(classed) < len(first)
+        looked = {n: find_reading(classed.column(n), missing, numbers=dense, mixed=mixed) for n, dense in open_}
     found = {name: one.reading for name, one in looked.items() if one is not None}
     return sources.ColumnReadings(found, markers_of_numbers(missing))
 

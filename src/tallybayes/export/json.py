@@ -30,7 +30,7 @@ from tallybayes.events.plain_terms import (
     TokenTable,
 )
 from tallybayes.events.text.token_cells import TokenWeights
-from tallybayes.export.readings import currency, date_pattern, number_of_text
+from tallybayes.export.readings import clock_of_text, currency, date_pattern, number_of_text, unit_of_text
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text_types import TextOptions
@@ -100,7 +100,10 @@ def _put_readings(card: Scorecard) -> Plain:
     for name, reading in card.schema.readings.items():
         out[name] = {"kind": reading.kind, "options": list(reading.options)}
         if reading.kind == "numbers":
-            out[name] |= {"pattern": number_of_text(reading.options[0]), "currency": currency()}
+            out[name] |= {"pattern": number_of_text(reading.options[0], reading.unit), "currency": currency()}
+            out[name] |= {"unit": unit_of_text(reading.unit)} if reading.unit else {}
+        if reading.kind == "times":
+            out[name] |= dict(zip(("pattern", "half_day"), clock_of_text(), strict=True))
         if reading.kind == "dates":
             date = date_pattern(reading.options[0])
             out[name] |= {"pattern": date.pattern, "fields": list(date.fields)}

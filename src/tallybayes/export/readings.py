@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tallybayes.sources.reading import CURRENCY, ISO, number_pattern
+from tallybayes.sources.clock import CLOCK, HALF_DAY
+from tallybayes.sources.reading import CURRENCY, ISO, number_pattern, unit_pattern
 
-__all__ = ["MONTH_NAMES", "DatePattern", "currency", "date_pattern", "number_of_text"]
+__all__ = ["MONTH_NAMES", "DatePattern", "clock_of_text", "currency", "date_pattern", "number_of_text", "unit_of_text"]
 
 MONTH_NAMES = (
     *("january", "february", "march", "april", "may", "june"),
@@ -24,6 +25,8 @@ _FIELDS = {
     "%B": ("month name", r"([A-Za-z]{3,9})"),
     "%d": ("day", _TWO),
     "%H": ("hour", _TWO),
+    "%I": ("hour", _TWO),
+    "%p": ("half", r"([AaPp])[Mm]"),
     "%M": ("minute", _TWO),
     "%S": ("second", _TWO),
 }
@@ -65,9 +68,20 @@ def _literal(text: str) -> str:
     return text.replace(".", "[.]").replace(" ", f"[{_SPACE}]*")
 
 
-def number_of_text(decimal: str) -> str:
+def number_of_text(decimal: str, unit: str = "") -> str:
     """Return the regular expression of a written number, without what languages spell differently."""
-    return _plain(number_pattern(decimal))
+    return _plain(number_pattern(decimal, unit_pattern(unit) if unit else ""))
+
+
+def unit_of_text(unit: str) -> str:
+    """Return the regular expression of a unit behind a number."""
+    return f"(?:{unit_pattern(unit)})$"
+
+
+def clock_of_text() -> tuple[str, str]:
+    """Return the regular expressions of times: of a day and of half a day, their groups hour, minute, second, half."""
+    whole, half = (re.sub(r"\?P<\w+>", "", _plain(pattern)) for pattern in (CLOCK, HALF_DAY))
+    return whole, half
 
 
 def currency() -> str:

@@ -35,7 +35,7 @@ from tallybayes.export.sql_readings import SqlReadings
 from tallybayes.export.sql_scores import IMPOSSIBLE, Ending, Sums, comma, select
 from tallybayes.export.sql_text import refuse_text, text_steps
 from tallybayes.inference.posterior import Temperature
-from tallybayes.sources.missing import AUTO, markers_of_names
+from tallybayes.sources.missing import further_markers, markers_of_names
 
 __all__ = ["to_sql"]
 
@@ -217,8 +217,8 @@ class _Query:
         """Return what a text adds, adding the steps that find its tokens."""
         refuse_text(plain, term.name, self.sql)
         raw, heavy = f"raw_{self._inputs.index(term.name)}", isinstance(self.card.temperature, TokenWeights)
-        if self.card.schema.missing_values != AUTO:
-            raw = f"CASE WHEN {self._in(raw, self.card.schema.missing_values)} THEN NULL ELSE {raw} END"
+        if named := further_markers(self.card.schema.missing_values):
+            raw = f"CASE WHEN {self._in(raw, named)} THEN NULL ELSE {raw} END"
         worth = np.ones(len(plain.log)) if plain.worth is None else plain.worth
         tables = {"log": plain.log} | ({"heavy": plain.log * worth[:, None]} if heavy else {})
         tables |= {} if plain.needed is None else {"need": plain.needed.astype(np.float64)}

@@ -1,4 +1,4 @@
-"""Readings in SQL: texts such as '$1,200', 'Y' or '04/05/2024' become numbers, words and the parts of dates.
+"""Readings in SQL: texts such as '$1,200', '2:39 PM', 'Y' or '04/05/2024' become numbers, words and parts of dates.
 
 A column is cast to text first, so that it may be text or have the type already. A text that `predict` would refuse
 marks its row.
@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tallybayes.errors import BadOption, wanted
-from tallybayes.export.readings import MONTH_NAMES, DatePattern, currency, date_pattern, number_of_text
+from tallybayes.export.readings import (
+    MONTH_NAMES,
+    DatePattern,
+    clock_of_text,
+    currency,
+    date_pattern,
+    number_of_text,
+    unit_of_text,
+)
 from tallybayes.export.sql_dialect import Dialect, number
 from tallybayes.export.sql_scores import select
 from tallybayes.export.sql_text import WITH_WORDS, spaces
@@ -79,21 +87,42 @@ class SqlReadings:
         if reading.kind == "dates":
             self._read_dates(j, reading, [columns.get(part, "") for part in reading.columns(name)])
             return
-        value = self._number(f"text_{j}", reading.options[0]) if reading.kind == "numbers" else self._word(j, reading)
+        if reading.kind == "numbers":
+            value = self._number(f"text_{j}", reading)
+        else:
+            value = self._time(f"text_{j}") if reading.kind == "times" else self._word(j, reading)
         self.steps["parsed"].append(f"{value} AS value_{j}")
         self.steps["read"].append(f"value_{j} AS {columns[name]}")
         self.steps["read"].append(f"(text_{j} IS NOT NULL AND value_{j} IS NULL) AS wrong_{j}")
 
-    def _number(self, text: str, decimal: str) -> str:
+    def _number(self, text: str, reading: Reading) -> str:
         """Return the number of a text, NULL where it is none."""
-        sql = self.sql
-        bare = sql.replace_all(text, currency(), "")
+        sql, decimal, unit = self.sql, reading.options[0], reading.unit
+        bare = sql.replace_all(text, unit_of_text(unit) if unit else currency(), "")
         bare = sql.replace_all(bare, r"^\((.*)\)$", "-" + sql.group(1))
         bare = f"REPLACE({bare}, '−', '-')"
         bare = sql.replace_all(bare, f"[^0-9eE+{decimal}-]", "")
         bare = f"REPLACE({bare}, ',', '.')" if decimal == "," else bare
         cast = f"CAST({sql.replace_all(bare, '^[+]', '')} AS {sql.double})"
-        return f"CASE WHEN {sql.matches(text, number_of_text(decimal))} THEN {cast} END"
+        return f"CASE WHEN {sql.matches(text, number_of_text(decimal, unit))} THEN {cast} END"
+
+    def _time(self, text: str) -> str:
+        """Return the seconds of a time of day or a duration, NULL where a text is neither."""
+        sql, (whole, half) = self.sql, clock_of_text()
+
+        def part(pattern: str, group: int) -> str:
+            found = sql.replace_all(text, pattern, sql.group(group))
+            return f"COALESCE(CAST(NULLIF({found}, '') AS {sql.double}), 0)"
+
+        def total(pattern: str, hour: str) -> str:
+            return f"3600e0 * ({hour}) + 60e0 * {part(pattern, 2)} + {part(pattern, 3)}"
+
+        later = f"CASE WHEN LOWER({sql.replace_all(text, half, sql.group(4))}) = 'p' THEN 12 ELSE 0 END"
+        hour = f"CASE WHEN {part(half, 1)} = 12 THEN 0 ELSE {part(half, 1)} END + {later}"
+        # A column of numbers holds seconds already.
+        plain = ("^-?[0-9]+(?:[.][0-9]*)?(?:[eE][-+]?[0-9]+)?$", f"CAST({text} AS {sql.double})")
+        cases = ((whole, total(whole, part(whole, 1))), (half, total(half, hour)), plain)
+        return f"CASE {' '.join(f'WHEN {sql.matches(text, one)} THEN {sum_}' for one, sum_ in cases)} END"
 
     def _word(self, j: int, reading: Reading) -> str:
         """Return the model's word for yes or no."""
@@ -172,6 +201,11 @@ def _micros(date: DatePattern, text: str, sql: Dialect) -> str:
     """Return the microseconds of the day; NULL for a time of another zone than that of Greenwich."""
     units = {"hour": 3600e6, "minute": 60e6, "second": 1e6}
     total = " + ".join(f"{number(unit)} * {_field(name, date, text, sql, sql.double)}" for name, unit in units.items())
+    if "half" in date.fields:
+        hour = _field("hour", date, text, sql, sql.double)
+        later = f"LOWER({sql.replace_all(text, date.pattern, sql.group(date.fields.index('half') + 1))}) = 'p'"
+        moved = f"CASE WHEN {hour} = 12 THEN -12 ELSE 0 END + CASE WHEN {later} THEN 12 ELSE 0 END"
+        total = f"CASE WHEN {hour} BETWEEN 1 AND 12 THEN {total} + {number(units['hour'])} * ({moved}) END"
     if "zone" not in date.fields:
         return total
     zone = sql.replace_all(text, date.pattern, sql.group(date.fields.index("zone") + 1))

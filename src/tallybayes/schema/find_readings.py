@@ -10,20 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
+from tallybayes.sources.clock import seconds
 from tallybayes.sources.missing import markers_of_numbers
-from tallybayes.sources.reading import CLOCK, ISO, NO, NUMBERS, PARTS, YES, Reading, number_pattern, to_time
+from tallybayes.sources.reading import ISO, NO, NUMBERS, PARTS, TIMES, UNIT, YES, Reading, number_pattern, to_time
 from tallybayes.sources.steps import holds_text, without
 
-__all__ = ["LOOK_ROWS", "Found", "find_reading"]
+__all__ = ["LOOK_ROWS", "Found", "find_reading", "units_of"]
 
 # Rows that decide. All engines look at the same ones, so that they read alike.
 LOOK_ROWS = 5000
 # Distinct values. Dates that repeat so often are names, as are texts of digits.
 _FEW_DATES, _FEW_NUMBERS = 10, 20
-_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
+_TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?(?: ?[aApP][mM])?)?"
 # The shape of a date, and its formats: the first that fits all values is taken.
 _DATES = (
     (r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:Z|[-+]\d{2}:?\d{2})?", (ISO,)),
+    (r"\d{4}-\d{1,2}-\d{1,2}", ("%Y-%m-%d",)),  # with the hours of half a day, or without zeros
     (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
     (r"\d{1,2}/\d{1,2}/\d{4}", ("%m/%d/%Y", "%d/%m/%Y")),
     (r"\d{1,2}/\d{1,2}/\d{2}", ("%m/%d/%y", "%d/%m/%y")),
@@ -35,8 +37,10 @@ _DATES = (
     (r"[A-Z][a-z]{2} \d{1,2}, \d{4}", ("%b %d, %Y",)),
     (r"[A-Z][a-z]{3,8} \d{1,2}, \d{4}", ("%B %d, %Y",)),
 )
-_TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S")
+_TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _PLAIN = r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$"
+_UNIT_AT_END = rf"(?P<unit>{UNIT})$"
+_NO_UNITS = ("am", "pm", "a.m.", "p.m.", "e")  # halves of the day: 12 AM is no twelve; and an exponent without digits
 _CODE = r"^[-+]?0\d|^\d{19,}$"  # digits that are no number: a code with leading zeros, or an id
 
 
@@ -48,7 +52,9 @@ class Found:
     reason: str
 
 
-def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: bool = False) -> Found | None:
+def find_reading(
+    column: pa.Array, missing: sources.MissingValues, *, numbers: bool = False, mixed: bool = False
+) -> Found | None:
     """Return how a column of these values is read; None if as it is.
 
     Parameters
@@ -59,6 +65,8 @@ def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: b
         The texts that stand for a missing value.
     numbers : bool
         Whether its event model takes numbers, so that only numbers will do.
+    mixed : bool
+        Whether rows that were left out may be why a column of few whole numbers came as text.
 
     Examples
     --------
@@ -70,9 +78,9 @@ def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: b
     column = column.slice(0, LOOK_ROWS)
     kind = column.type
     if pa.types.is_duration(kind):
-        return Found(NUMBERS, "durations, in seconds")
+        return Found(TIMES, "durations, in seconds")
     if pa.types.is_time(kind):
-        return Found(NUMBERS, "times of day, in seconds")
+        return Found(TIMES, "times of day, in seconds")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return None if numbers or _is_few(pc.unique(column), _FEW_DATES) else _dates(column, ISO, "")
     if not holds_text(kind):
@@ -83,9 +91,9 @@ def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: b
     values = pc.unique(present)
     if not len(values):
         return None
-    if not _is_few(values, _FEW_DATES) and _all_match(values, CLOCK):
-        return Found(NUMBERS, f"times such as {values[0].as_py()!r}, in seconds")
-    marked = len(present) < len(texts) - texts.null_count
+    if not _is_few(values, _FEW_DATES) and _are_times(values.slice(0, 20)) and _are_times(values):
+        return Found(TIMES, f"times such as {values[0].as_py()!r}, in seconds")
+    marked = mixed or len(present) < len(texts) - texts.null_count
     found = _numbers(values, marked=marked or numbers)
     return found if found or numbers else _booleans(texts, present, values, marked=marked) or _text_dates(values)
 
@@ -96,6 +104,10 @@ def _is_few(values: pa.Array, most: int) -> bool:
 
 def _all_match(values: pa.Array, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _are_times(values: pa.Array) -> bool:
+    return bool(seconds(values).null_count == 0)
 
 
 def _numbers(values: pa.Array, *, marked: bool) -> Found | None:
@@ -111,7 +123,34 @@ def _numbers(values: pa.Array, *, marked: bool) -> Found | None:
     for decimal in (".", ","):
         if _all_match(values, number_pattern(decimal)):
             return Found(Reading("numbers", (decimal,)), _number_reason(values, decimal))
-    return None
+    return _numbers_with_unit(values)
+
+
+def _numbers_with_unit(values: pa.Array) -> Found | None:
+    """Return the reading of numbers that all have the same unit."""
+    units = units_of(values)
+    if len(units) != 1 or units[0].lower() in _NO_UNITS or len(values) < 2:
+        return None
+    decimal = "." if _all_match(values, number_pattern(".", UNIT)) else ","
+    comma = ", with a decimal comma" if decimal == "," else ""
+    return Found(
+        Reading("numbers", (decimal, units[0])), f"numbers in {units[0]}, such as {values[0].as_py()!r}{comma}"
+    )
+
+
+def units_of(values: pa.Array) -> list[str]:
+    """Return the different units of numbers such as 158 cm, none if a value is no such number.
+
+    Examples
+    --------
+    >>> units_of(pa.array(["158 cm", "1.7 m", "164cm"])), units_of(pa.array(["158 cm", "tall"]))
+    (['cm', 'm'], [])
+    """
+    if not any(_all_match(values, number_pattern(decimal, UNIT)) for decimal in (".", ",")):
+        return []
+    return [
+        str(unit) for unit in pc.unique(pc.struct_field(pc.extract_regex(values, _UNIT_AT_END), "unit")).to_pylist()
+    ]
 
 
 def _number_reason(values: pa.Array, decimal: str) -> str:

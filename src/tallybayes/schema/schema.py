@@ -176,7 +176,7 @@ class Schema:
 
     def check_merges(self, other: Schema) -> None:
         """Raise unless both have the same columns, event models and missing."""
-        if self.same_features(other):
+        if self.same_features(other) and self.readings == other.readings:
             return
         left, right = self._events(), other._events()
         for name in [*left, *right]:
@@ -185,6 +185,14 @@ class Schema:
             have = [f"column {name!r} as {e[name].spec}" if name in e else f"no column {name!r}" for e in (left, right)]
             do = "Give both the same tokenizer" if have[0] == have[1] else "Fit both with the same schema"
             raise CannotMerge(f"cannot merge: left has {have[0]}, right has {have[1]}. {do}.")
+        for name, reading in self.readings.items():
+            units = [one.unit for one in (reading, other.readings.get(name, reading))]
+            if units[0] != units[1]:
+                have = [f"numbers in {unit}" if unit else "numbers without a unit" for unit in units]
+                raise CannotMerge(
+                    f"cannot merge: left has column {name!r} as {have[0]}, right as {have[1]}. "
+                    "Convert one of them before you fit."
+                )
         if self.missing != other.missing:
             raise CannotMerge(
                 f"cannot merge: left takes missing values as {self.missing!r}, right as {other.missing!r}. "

@@ -80,7 +80,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     unseen : {"smooth", "skip", "error"}
         When scoring a value never seen in training: smooth, skip or raise.
     missing_values : sequence of str, or "auto"
-        Texts that mean a missing value, such as "?"; by default the usual ones, as in `fit`.
+        Texts that mean a missing value, such as "?"; by default the usual ones, as in `fit`, which "auto" in a list
+        keeps.
     keep : sequence of str
         Names or globs of columns to use although they look like ids.
     label_as_is : bool

@@ -14,7 +14,7 @@ from tallybayes.errors import BadData, LeftOutWarning, wanted
 from tallybayes.sources.reading import Reading, Unreadable
 from tallybayes.sources.source import Source
 
-_WANTED = {"numbers": "numbers", "booleans": "yes or no", "dates": "dates"}
+_WANTED = {"numbers": "numbers", "times": "times", "booleans": "yes or no", "dates": "dates"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ColumnReadings:
         def start() -> Iterator[pa.RecordBatch]:
             first, kept = 0 if source.trail is None else source.trail.before, 0
             for batch in source:
-                labelled = _with_class(here._read(batch, fields, first), self.label)
+                labelled = here._read(batch, fields, first)
                 first, kept = first + batch.num_rows, kept + labelled.num_rows
                 yield labelled
             left = first - kept - (0 if source.trail is None else source.trail.before)
@@ -95,6 +95,8 @@ class ColumnReadings:
         return replace(source, schema=fields, start=start, readings=self)
 
     def _read(self, batch: pa.RecordBatch, fields: pa.Schema, first: int) -> pa.RecordBatch:
+        # A row without a class may be a total below the table, with words among the numbers: it is left out first.
+        whole, batch = batch, rows_with_class(batch, self.label)
         if not self.columns:
             return batch
         columns: list[pa.Array] = []
@@ -104,21 +106,28 @@ class ColumnReadings:
                 columns += [column] if reading is None else reading.apply(column, self.missing)
             except Unreadable as bad:
                 assert reading is not None
-                got = f"{bad.text!r} (row {first + bad.row + 1})"
+                row = bad.row if whole is batch else pc.indices_nonzero(_has_class(whole, self.label))[bad.row].as_py()
+                got = f"{bad.text!r} (row {first + row + 1})"
                 do = f"Name {bad.text!r} a missing value, or declare the column categorical"
-                want = f"{_WANTED[reading.kind]}, as in the first rows"
+                unit = f" in {reading.unit}" if reading.unit else ""
+                want = f"{_WANTED[reading.kind]}{unit}, as in the first rows"
                 raise BadData(wanted(f"column {one.name!r}", want, got, do)) from None
         return pa.RecordBatch.from_arrays(columns, schema=fields)
 
 
-def _with_class(batch: pa.RecordBatch, label: str | None) -> pa.RecordBatch:
-    """Return the rows that have a class."""
+def rows_with_class(batch: pa.RecordBatch, label: str | None) -> pa.RecordBatch:
+    """Return the rows that have a class; all if there is no label."""
+    has = _has_class(batch, label)
+    return batch if has is None or pc.all(has).as_py() in (True, None) else batch.filter(has)
+
+
+def _has_class(batch: pa.RecordBatch, label: str | None) -> pa.Array | None:
     if label is None:
-        return batch
+        return None
     column = batch.column(label)
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    return batch if column.null_count == 0 else batch.filter(column.is_valid())
+    return None if column.null_count == 0 else column.is_valid()
 
 
 def warn_of_left_out(label: str | None, count: int, rows: int, said: list[str]) -> None:

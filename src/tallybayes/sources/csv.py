@@ -17,7 +17,7 @@ from tallybayes.sources.array_columns import check_names
 from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.find_table import NUMBER, SPACES, find_delimiter, find_table, tidy
 from tallybayes.sources.locations import Place
-from tallybayes.sources.missing import AUTO, MissingValues, markers_of_numbers
+from tallybayes.sources.missing import MissingValues, keeps_usual, markers_of_numbers
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
 from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, type_in_words
@@ -93,7 +93,7 @@ class Layout:
             include_columns=self.columns,
             column_types={name: types[name] for name in self.columns if name in types},
             null_values=["", *markers_of_numbers(self.missing)],
-            strings_can_be_null=self.missing != AUTO,
+            strings_can_be_null=not keeps_usual(self.missing),
         )
         text = tidy(text, self.delimiter, padded=self.padded)
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)

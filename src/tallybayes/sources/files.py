@@ -21,7 +21,7 @@ from tallybayes.sources.csv import of_delimited
 from tallybayes.sources.json_file import of_json
 from tallybayes.sources.jsonl import of_lines
 from tallybayes.sources.locations import Meter, Place, find, is_uri, name_of
-from tallybayes.sources.missing import AUTO, Markers
+from tallybayes.sources.missing import AUTO, Markers, keeps_usual
 from tallybayes.sources.parquet import of_arrow_file, of_parquet
 from tallybayes.sources.position import Trail
 from tallybayes.sources.source import Source
@@ -175,7 +175,7 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
             rows = of_delimited(
                 place, TEXT[ending], names=options.names, missing=markers.missing, form=options.form, **how
             )
-            if markers.missing != AUTO:
+            if not keeps_usual(markers.missing):
                 return rows
             rows = blank(rows, markers)
             return blank(rows, Markers(("",))) if markers.documents else rows  # an empty field is always missing

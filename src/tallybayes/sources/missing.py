@@ -26,25 +26,49 @@ NUMBER_MARKERS = (
 def checked(given: MissingValues) -> Literal["auto"] | tuple[str, ...]:
     """Return the user's option: "auto", or a tuple of texts; a single text may be given alone.
 
+    A tuple with "auto" in it holds further texts, beside the usual ones.
+
     Examples
     --------
-    >>> checked("auto"), checked("?"), checked(["?", "-"])
-    ('auto', ('?',), ('?', '-'))
+    >>> checked("auto"), checked("?"), checked(["?", "-"]), checked(["auto", "-9"])
+    ('auto', ('?',), ('?', '-'), ('auto', '-9'))
     """
     if isinstance(given, str):
         return AUTO if given == AUTO else (given,)
     want = "texts that mean a missing value"
-    return tuple(text("missing_values", one, want) for one in listed("missing_values", given, want))
+    texts = tuple(text("missing_values", one, want) for one in listed("missing_values", given, want))
+    return AUTO if texts and set(texts) == {AUTO} else texts
+
+
+def further_markers(missing: MissingValues) -> tuple[str, ...]:
+    """Return the texts that the user named.
+
+    Examples
+    --------
+    >>> further_markers("auto"), further_markers(["?"]), further_markers(["auto", "-9"])
+    ((), ('?',), ('-9',))
+    """
+    return () if missing == AUTO else tuple(text for text in missing if text != AUTO)
+
+
+def keeps_usual(missing: MissingValues) -> bool:
+    """Return whether the usual texts are among them."""
+    return missing == AUTO or AUTO in missing
+
+
+def _markers(missing: MissingValues, usual: tuple[str, ...]) -> tuple[str, ...]:
+    named = further_markers(missing)
+    return tuple(dict.fromkeys((*usual, *named))) if keeps_usual(missing) else named
 
 
 def markers_of_numbers(missing: MissingValues) -> tuple[str, ...]:
     """Return the texts that are missing in a column that is otherwise numbers, dates or booleans."""
-    return NUMBER_MARKERS if missing == AUTO else tuple(missing)
+    return _markers(missing, NUMBER_MARKERS)
 
 
 def markers_of_names(missing: MissingValues) -> tuple[str, ...]:
     """Return the texts that are missing in a column of names."""
-    return NAME_MARKERS if missing == AUTO else tuple(missing)
+    return _markers(missing, NAME_MARKERS)
 
 
 @dataclass(frozen=True)
@@ -54,7 +78,7 @@ class Markers:
     Attributes
     ----------
     missing : sequence of str, or "auto"
-        The user's option.
+        The user's option; "auto" in a sequence stands for the usual texts.
     label : str or None
         The column of classes, if it is known.
     documents : tuple of str
@@ -70,10 +94,8 @@ class Markers:
     label: str | None = None
     documents: tuple[str, ...] = ()
 
-    def of(self, column: str) -> tuple[str, ...]:
-        """Return the texts that are missing in a column of text."""
-        if self.missing != AUTO:
-            return tuple(self.missing)
-        if any(fnmatchcase(column, pattern) for pattern in self.documents):
-            return ()
-        return CLASS_MARKERS if column == self.label else NAME_MARKERS
+    def of(self, column: str, *, prose: bool = False) -> tuple[str, ...]:
+        """Return the texts that are missing in a column of text; an empty document is a document."""
+        if prose or any(fnmatchcase(column, pattern) for pattern in self.documents):
+            return further_markers(self.missing)
+        return _markers(self.missing, CLASS_MARKERS if column == self.label else NAME_MARKERS)

@@ -1,4 +1,4 @@
-"""The reading of a column: how its texts become numbers, booleans or the parts of a date.
+"""The reading of a column: how its texts become numbers, times, booleans or the parts of a date.
 
 A reading is chosen once, from the first rows, and stored in the model, so that later rows are read in the same way. It
 takes values that have the type already as they are, so reading twice changes nothing.
@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes.sources.clock import seconds
 from tallybayes.sources.steps import without
 
-Kind: TypeAlias = Literal["numbers", "booleans", "dates"]
+Kind: TypeAlias = Literal["numbers", "times", "booleans", "dates"]
 Part: TypeAlias = Literal["year", "month", "weekday", "hour", "days"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -34,19 +35,28 @@ WEEKDAYS = tuple(f"{k} {name}" for k, name in enumerate(_DAYS, 1))
 HOURS = tuple(f"{hour:02}" for hour in range(24))
 _SECONDS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units in a second
 _DAY = 86_400_000_000  # microseconds
-CLOCK = r"^(?P<h>\d{1,3}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?$"  # a time of day or a duration: 14:30, 1:05:20
+# What may stand behind a number as its unit: cm, km/h, °C, m², Std., inches; no gap and no digit.
+UNIT = r"[\pL°µΩ″\"][\pL°µΩ²³/·.″\"]{0,11}"
 
 
-def number_pattern(decimal: str) -> str:
-    """Return the regular expression of a written number: 1234.5, $4,419.00, 31%, (1,200), 1e-3.
+def number_pattern(decimal: str, unit: str = "") -> str:
+    """Return the regular expression of a written number: 1234.5, $4,419.00, 31%, (1,200), 1e-3, or 158 cm.
 
     A separator of thousands stands between groups of three digits only, so '17,87' is no number with a decimal point.
+    The unit is a regular expression, too, and takes the place of signs such as $ and %.
     """
     group = r"[,'\s\x{00A0}\x{202F}]" if decimal == "." else r"[.'\s\x{00A0}\x{202F}]"
     point = r"\." if decimal == "." else ","
     digits = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d*)?|{point}\d+"
+    if unit:
+        return rf"^[-+−]?(?:{digits})(?:[eE][-+]?\d+)?{_GAP}(?:{unit})$"
     signed = rf"[-+−]?{_GAP}{CURRENCY}?{_GAP}[-+−]?(?:{digits})(?:[eE][-+]?\d+)?{_GAP}(?:%|{CURRENCY})?"
     return rf"^(?:{signed}|\({CURRENCY}?(?:{digits})\))$"
+
+
+def unit_pattern(unit: str) -> str:
+    """Return the regular expression of a unit, which may be left out."""
+    return unit.replace(".", "[.]") + "|"
 
 
 class Unreadable(ValueError):
@@ -63,16 +73,18 @@ class Reading:
 
     Attributes
     ----------
-    kind : {"numbers", "booleans", "dates"}
-        What they become.
+    kind : {"numbers", "times", "booleans", "dates"}
+        What they become; times are seconds.
     options : tuple of str
-        For numbers the decimal mark; for booleans the words for no and yes; for dates the format (empty for 2024-05-04
-        and the like) and the parts that become columns.
+        For numbers the decimal mark, and their unit if all have the same; for times none; for booleans the words for
+        no and yes; for dates the format (empty for 2024-05-04 and the like) and the parts that become columns.
 
     Examples
     --------
     >>> Reading("numbers", (",",)).apply(pa.array(["1.234,50 €", "17,87", "-"]), ["-"])[0].to_pylist()
     [1234.5, 17.87, None]
+    >>> Reading("numbers", (".", "cm")).apply(pa.array(["158 cm", "1,702cm"]), [])[0].to_pylist()
+    [158.0, 1702.0]
     >>> Reading("booleans", ("no", "yes")).apply(pa.array(["Y", "no", "N"]), [])[0].to_pylist()
     ['yes', 'no', 'no']
     >>> when = Reading("dates", ("%d/%m/%Y", "month", "weekday"))
@@ -90,13 +102,23 @@ class Reading:
             return f"dates as {', '.join(self.options[1:])}"
         if self.kind == "booleans":
             return f"{self.options[0]} or {self.options[1]}"
-        return "numbers with a decimal comma" if self.options == (",",) else "numbers"
+        if self.kind == "times":
+            return "times, in seconds"
+        unit = f" in {self.unit}" if self.unit else ""
+        return f"numbers{unit}{' with a decimal comma' if self.options[0] == ',' else ''}"
+
+    @property
+    def unit(self) -> str:
+        """The unit behind each number, "" if there is none."""
+        return self.options[1] if self.kind == "numbers" and len(self.options) > 1 else ""
 
     @property
     def valid(self) -> bool:
         """Whether the options are of its kind; a model file may hold anything."""
         if self.kind == "numbers":
-            return self.options in ((".",), (",",))
+            return self.options[:1] in ((".",), (",",)) and (len(self.options) == 1 or _is_unit(self.options[1:]))
+        if self.kind == "times":
+            return not self.options
         if self.kind == "booleans":
             return len(self.options) == 2
         return self.kind == "dates" and len(self.options) > 1 and set(self.options[1:]) <= set(PARTS)
@@ -128,6 +150,7 @@ class Reading:
             column = without(trimmed, missing) if missing else trimmed
         read: Callable[[pa.Array], list[pa.Array]] = {
             "numbers": self._numbers,
+            "times": self._times,
             "booleans": self._booleans,
             "dates": self._dates,
         }[self.kind]
@@ -139,16 +162,24 @@ class Reading:
             return [column]
         if pa.types.is_null(kind):
             return [column.cast(pa.float64())]
+        if not _is_text(kind):
+            raise _unreadable(column, column.is_valid())
+        return [_parse_numbers(column, self.options[0], self.unit)]
+
+    def _times(self, column: pa.Array) -> list[pa.Array]:
+        kind = column.type
         if pa.types.is_duration(kind):
             return [pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])]
         if pa.types.is_time(kind):
             ticks = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
             return [pc.divide(ticks.cast(pa.float64()), _SECONDS[kind.unit])]
         if not _is_text(kind):
-            raise _unreadable(column, column.is_valid())
-        if self.options[0] == "." and pc.all(pc.match_substring_regex(column, CLOCK)).as_py():
-            return [_seconds(column)]
-        return [_parse_numbers(column, self.options[0])]
+            return NUMBERS._numbers(column)
+        made = seconds(column)
+        wrong = pc.and_(column.is_valid(), made.is_null())
+        if pc.any(wrong, min_count=0).as_py():
+            raise _unreadable(column, wrong)
+        return [made]
 
     def _booleans(self, column: pa.Array) -> list[pa.Array]:
         no, yes = self.options
@@ -178,7 +209,7 @@ class Reading:
         return [_part(time, part) for part in self.options[1:]]
 
 
-NUMBERS = Reading("numbers", (".",))
+NUMBERS, TIMES = Reading("numbers", (".",)), Reading("times", ())
 
 
 def to_time(column: pa.Array, format_: str) -> pa.Array:
@@ -218,16 +249,12 @@ def _part(time: pa.Array, part: str) -> pa.Array:
     return pa.array(WEEKDAYS).take(pc.day_of_week(time))
 
 
-def _seconds(column: pa.Array) -> pa.Array:
-    """Return the seconds of times such as 14:30 and 1:05:20."""
-    parts = pc.extract_regex(column, CLOCK)
-    hours, minutes, rest = (pc.struct_field(parts, name) for name in "hms")
-    rest = pc.if_else(pc.equal(rest, ""), "0", rest)
-    whole = pc.add(pc.multiply(hours.cast(pa.float64()), 3600.0), pc.multiply(minutes.cast(pa.float64()), 60.0))
-    return pc.add(whole, rest.cast(pa.float64()))
-
-
-def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
+def _parse_numbers(column: pa.Array, decimal: str, unit: str) -> pa.Array:
+    if unit:
+        wrong = pc.invert(pc.match_substring_regex(column, number_pattern(decimal, unit_pattern(unit))))
+        if pc.any(wrong, min_count=0).as_py():
+            raise _unreadable(column, wrong)
+        column = pc.replace_substring_regex(column, rf"{_GAP}(?:{unit_pattern(unit)})$", "")
     if decimal == ".":
         try:
             return column.cast(pa.float64())
@@ -248,6 +275,10 @@ def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
 def _unreadable(column: pa.Array, wrong: pa.Array) -> Unreadable:
     row = pc.index(wrong, True).as_py()  # a missing value is neither right nor wrong
     return Unreadable(row, str(column[row].as_py()))
+
+
+def _is_unit(texts: Sequence[str]) -> bool:
+    return len(texts) == 1 and bool(pc.match_substring_regex(pa.array(texts), f"^{UNIT}$")[0].as_py())
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from tallybayes.arguments import whole_number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.array_columns import is_prose
-from tallybayes.sources.missing import AUTO, Markers
+from tallybayes.sources.missing import Markers
 from tallybayes.sources.source import Source
 
 T = TypeVar("T")
@@ -183,9 +183,9 @@ def blank(source: Source, markers: Markers) -> Source:
 
 def _markers(field: pa.Field, markers: Markers) -> tuple[str, ...]:
     """Return the texts that are missing in a column."""
-    if not holds_text(field.type) or (markers.missing == AUTO and is_prose(field)):  # an empty document is a document
+    if not holds_text(field.type):
         return ()
-    return markers.of(field.name)
+    return markers.of(field.name, prose=is_prose(field))
 
 
 def holds_text(kind: pa.DataType) -> bool:

@@ -25,10 +25,10 @@ function tallyScore(card) {
     return whole ? String(BigInt(value)) : String(Number(value));
   };
   const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";  // Python's white space
-  const auto = card.missing_values === "auto";
-  const markers = new Set(auto ? ["", "?", "NA", "N/A", "NaN", "null", "None"] : card.missing_values);
+  const named = [card.missing_values].flat(), auto = named.includes("auto"), further = named.filter(text => text !== "auto");
+  const markers = new Set(auto ? ["", "?", "NA", "N/A", "NaN", "null", "None", ...further] : further);
   const absent = value => value === null || value === undefined || Number.isNaN(value);
-  const cellOf = (row, name, isText) => (markers.has(row[name]) && !(isText && auto) ? null : row[name]);
+  const cellOf = (row, name, isText) => ((isText ? further.includes(row[name]) : markers.has(row[name])) ? null : row[name]);
 
   const ERRORS = ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"];
   const YES = new Set(["yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "sí", "si", "sì", "verdadero", "vero",
@@ -43,12 +43,20 @@ function tallyScore(card) {
     "november", "december"];
   const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], two = k => String(k).padStart(2, "0");
   const READ = {
-    numbers(name, value, {options: [decimal], pattern, currency}) {
+    numbers(name, value, {options: [decimal, inUnit], pattern, currency, unit}) {
       if (typeof value !== "string") return {[name]: value};
-      if (!new RegExp(pattern, "u").test(value)) refuse(name, "numbers, as in the first rows", JSON.stringify(value));
-      let bare = value.replace(new RegExp(currency, "gu"), "").replace(/^\((.*)\)$/u, "-$1").replace(/−/gu, "-");
+      const want = `numbers${inUnit ? ` in ${inUnit}` : ""}, as in the first rows`;
+      if (!new RegExp(pattern, "u").test(value)) refuse(name, want, JSON.stringify(value));
+      let bare = (unit ? value.replace(new RegExp(unit, "u"), "") : value).replace(new RegExp(currency, "gu"), "").replace(/^\((.*)\)$/u, "-$1").replace(/−/gu, "-");
       bare = bare.replace(decimal === "." ? /[^0-9eE+\-.]/gu : /[^0-9eE+\-,]/gu, "");
       return {[name]: Number(decimal === "," ? bare.replace(/,/gu, ".") : bare)};
+    },
+    times(name, value, {pattern, half_day}) {
+      if (typeof value !== "string") return {[name]: value};
+      const whole = new RegExp(pattern, "u").exec(value), found = whole || new RegExp(half_day, "u").exec(value);
+      if (!found) refuse(name, "times, as in the first rows", JSON.stringify(value));
+      const [hour, minute, second] = [1, 2, 3].map(k => Number(found[k] || 0)), later = /p/iu.test(found[4] || "") ? 12 : 0;
+      return {[name]: 3600 * (whole ? hour : hour % 12 + later) + 60 * minute + second};
     },
     booleans(name, value, {options: [no, yes]}) {
       const word = String(typeof value === "number" ? value === 1 ? "yes" : value === 0 ? "no" : value : value).toLowerCase();
@@ -73,7 +81,9 @@ function tallyScore(card) {
     const short = Number(part["short year"]), year = part.year === undefined ? short + (short < 69 ? 2000 : 1900) : Number(part.year);
     const named = part["month name"] && part["month name"].toLowerCase();
     const month = named ? MONTHS.findIndex(one => one === named || one.slice(0, 3) === named) + 1 : Number(part.month);
-    const [hour, minute, second] = ["hour", "minute", "second"].map(field => Number(part[field] || 0)), day = Number(part.day);
+    const [given, minute, second] = ["hour", "minute", "second"].map(field => Number(part[field] || 0)), day = Number(part.day);
+    if (part.half && (given < 1 || given > 12)) return NaN;
+    const hour = part.half ? given % 12 + (/p/iu.test(part.half) ? 12 : 0) : given;
     if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59) return NaN;
     const zone = part.zone && part.zone !== "Z" ? part.zone.replace(":", "") : "+0000", sign = zone[0] === "-" ? -1 : 1;
     const away = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));

@@ -223,11 +223,11 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no such model file": (
         lambda: tb.load("nowhere/m.tally"),
-        "model file 'nowhere/m.tally': wanted a file, got No such file or directory.",
+        "model file 'nowhere/m.tally': no such file.",
     ),
     "nowhere to write": (
         lambda: model().save("nowhere/m.tally"),
-        "model file 'nowhere/m.tally': wanted a place to write, got No such file or directory.",
+        "model file 'nowhere/m.tally': no such folder. Make it first.",
     ),
     "2 where 0 or 1 is wanted": (
         lambda: tb.fit({"x": [0, 2], "y": [0, 1]}, "y", events="bernoulli"),

@@ -70,7 +70,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("fitt weather.csv", "No such command or file 'fitt'. Did you mean 'fit'?"),
         ("nothing.csv", "nothing.csv: wanted a file, got none at that path."),
         ("predict weather.csv days.csv", "model file 'weather.csv': wanted a tallybayes model, got something else"),
-        ("predict none.tally days.csv", "model file 'none.tally': wanted a file, got No such file or directory."),
+        ("predict none.tally days.csv", "model file 'none.tally': no such file."),
         ("predict m.tally other.csv", "other.csv: wanted the columns of the model, got none of them but a, b."),
         ("predict m.tally days.csv --threshold yse=0.5", "--threshold: wanted a class of 'play', got 'yse'."),
         ("predict m.tally days.csv --costs '0,1;2'", "--costs: wanted a 2 × 2 matrix"),

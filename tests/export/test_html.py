@@ -107,7 +107,9 @@ def test_a_date_has_one_field(browser: Any, tmp_path: Path) -> None:
     assert found == {
         **dict.fromkeys(("price", "comma", "discount"), "number"),
         **dict.fromkeys(("day", "short", "named"), "date"),
-        "time": "datetime-local",
+        **dict.fromkeys(("time", "seen"), "datetime-local"),
+        "clock": "text",
+        "height (m.²)": "number",
         "paid": "select",
     }
     opened.page.fill("input[type=date]", "2024-05-04")

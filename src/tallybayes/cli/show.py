@@ -44,11 +44,21 @@ def show(
 
     loaded = load_model(model) if column or nomogram or importance else load(model)
     if nomogram:
-        show_result(loaded.nomogram(class_of(loaded, positive, "--positive")), display)
+        show_result(loaded.nomogram(*_two_classes(loaded, class_of(loaded, positive, "--positive"))), display)
     elif importance:
         show_result(loaded.importance(), display)
     else:
         show_result(ModelSummary(loaded, named_columns(loaded, column or ())), display)
+
+
+def _two_classes(model: Model, of: Any) -> tuple[Any, Any]:
+    """Return the class of a nomogram and its rival: the most frequent others, where there are more than two."""
+    if len(model.classes) <= 2:
+        return of, None
+    rows = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))
+    frequent = sorted(model.classes, key=lambda name: -rows[name])
+    first = frequent[0] if of is None else of
+    return first, next(name for name in frequent if name != first)
 
 
 def named_columns(model: Model, given: Sequence[str]) -> tuple[str, ...]:

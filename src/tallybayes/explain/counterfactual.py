@@ -100,8 +100,14 @@ def smallest(
             continue
         changes = _fewest([option.best(own, rival) for option in options], margin, strictly=rival > own)
         if changes is not None and (best is None or len(changes) < len(best.changes)):
-            best = Counterfactual(model.classes[own], model.classes[rival], changes, margin)
+            named = tuple(_written(model, change) for change in changes)
+            best = Counterfactual(model.classes[own], model.classes[rival], named, margin)
     return best
+
+
+def _written(model: Model, change: Change) -> Change:
+    old, new = (model.schema.write(change.column, value) for value in (change.old, change.new))
+    return change._replace(old=old, new=new)
 
 
 def _terms_of(model: Model, blocks: list[Encoded], asked: ContrastWeights, c: int) -> Floats:  # (F,)

@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
     column: str
     word: str | None  # the word, if the column is text; None for the rest of the text, such as absent words
-    value: Any  # the value of the column, or how often the word is counted
+    value: Any  # the value of the column (days and seconds as dates and times), or how often the word is counted
     term: float  # the contribution, in log-odds
     note: str  # "missing", "never seen", "not known" (a word outside the vocabulary), or nothing
     # the training counts by class: rows with the same value, rows behind the density, or occurrences of the word
@@ -115,7 +115,8 @@ class Explanation(Result):
         for f, name in enumerate(self.columns):
             if name not in texts:
                 counts = tuple(self.counts[f].tolist())
-                parts.append(Part(name, None, self.values[f], float(self.terms[f]), self.notes[f], counts))
+                value = self._model.schema.write(name, self.values[f])
+                parts.append(Part(name, None, value, float(self.terms[f]), self.notes[f], counts))
                 continue
             text = texts[name]
             terms = weigh(text.log, np.broadcast_to(self._weights.factors * self._weights.plain, text.log.shape))

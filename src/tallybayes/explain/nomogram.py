@@ -16,6 +16,7 @@ import pyarrow as pa
 from scipy.special import expit, logit
 
 from tallybayes.cached_property import cached_property
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.display.tables import Grid, Result, Sheet, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
@@ -46,6 +47,12 @@ class Scale:
     values: tuple[Any, ...]  # the values (K,)
     points: Floats  # (K,): the points of each value
     missing: float  # the points of a missing value
+    format: NumberFormat | None = None  # how its values are written, if not plainly
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values in words."""
+        return tuple(_cell(value) if self.format is None else self.format.text(value) for value in self.values)
 
     def reach(self, sign: float) -> float:
         """Return the most points of one row in the direction of `sign`; only words add up."""
@@ -140,15 +147,16 @@ class Nomogram(Result):
         return -float(sum(scale.reach(-1.0) for scale in self.scales))
 
     def _columns(self) -> dict[str, Any]:
-        lines = [(one.column, v, p) for one in self.scales for v, p in zip(one.values, one.points, strict=True)]
+        shown = ((one, one.values if one.format is None else one.labels) for one in self.scales)
+        lines = [(one.column, v, p) for one, values in shown for v, p in zip(values, one.points, strict=True)]
         return dict(zip(("column", "value", "points"), zip(*lines, strict=True) if lines else ((),) * 3, strict=True))
 
     def shown(self) -> Sheet:
         """Return tables of points per value, and of probabilities per sum of points."""
         rows = []
         for scale in self.scales[:_SHOWN]:
-            for k, (value, points) in enumerate(zip(scale.values, scale.points, strict=True)):
-                rows.append((scale.column if k == 0 else "", _cell(value), number(points, 1)))
+            for k, (label, points) in enumerate(zip(scale.labels, scale.points, strict=True)):
+                rows.append((scale.column if k == 0 else "", label, number(points, 1)))
         ticks = self.probabilities()
         below = tuple((number(tick["points"], 1), f"{tick['probability']:g}") for tick in ticks)
         other = len(self.scales) - _SHOWN
@@ -290,7 +298,8 @@ def nomogram(
     width = max((float(np.ptp([0.0, *log_odds])) for *_, log_odds in raw), default=0.0)
     per_point = width / 100 if width > 0 else 1.0
     scales = [
-        Scale(name, kind, values, shifted / per_point, -least[name] / per_point) for name, kind, values, shifted in raw
+        Scale(name, kind, values, shifted / per_point, -least[name] / per_point, model.schema.number_format(name))
+        for name, kind, values, shifted in raw
     ]
     ordered = tuple(sorted(scales, key=lambda scale: -scale.span))
     return Nomogram(model.classes[one], model.classes[odds.against], ordered, start, per_point, odds, least)
@@ -320,7 +329,11 @@ def _column_odds(
     low, high = float(profile.values[likely[0]]), float(profile.values[likely[-1]])
     if observed is not None:
         low, high = min(max(low, observed[0]), observed[1]), max(min(high, observed[1]), observed[0])
-    values = _round_values(low, high, whole=profile.kind == "counts")
+    format_ = model.schema.number_format(column)
+    if format_ is not None and high > low:
+        values: tuple[Any, ...] = format_.ticks(low, high, _TICKS)
+    else:
+        values = _round_values(low, high, whole=profile.kind == "counts")
     log_odds = odds.difference(likelihood.profile(f, values).log)
     return profile.kind, values, log_odds, float(log_odds.min())
 
@@ -342,7 +355,7 @@ def _ticks(scale: Scale, room: float) -> list[dict[str, Any]]:
     free = [-np.inf, -np.inf]  # the end of the last label on each side
     ticks = []
     for at, k in enumerate(np.argsort(scale.points, kind="stable")):
-        name, points, side = _cell(scale.values[k]), float(scale.points[k]), at % 2
+        name, points, side = scale.labels[k], float(scale.points[k]), at % 2
         half = (len(name) + 1) / 2 * room
         fits = points - half >= free[side]
         free[side] = points + half if fits else free[side]

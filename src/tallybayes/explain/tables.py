@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.cached_property import cached_property
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats, as_number
@@ -41,6 +42,8 @@ class Table(Result):
         Probabilities, or parameters; for an interaction, how many times as probable as if its parts were independent.
     profile : Profile
         The log-probability of each value in each class: a density if the rows are parameters.
+    format : NumberFormat or None
+        How its numbers are written, if not plainly: as dates or times.
     """
 
     column: str
@@ -50,6 +53,7 @@ class Table(Result):
     counts: Floats | None
     values: Floats
     profile: Profile = field(repr=False)
+    format: NumberFormat | None = field(default=None, kw_only=True)
 
     @property
     def density(self) -> Floats:  # (K, C)
@@ -109,9 +113,10 @@ class Table(Result):
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: one for each value and class."""
-        density = self.density
+        density, format_ = self.density, self.format
+        words = [{} if format_ is None else {"label": format_.text(value)} for value in self.profile.values]
         return [
-            {"value": plain(value), "class": str(name), "probability": plain(density[k, c])}
+            {"value": plain(value), "class": str(name), "probability": plain(density[k, c]), **words[k]}
             for k, value in enumerate(self.profile.values)
             for c, name in enumerate(self.classes)
         ]
@@ -120,7 +125,8 @@ class Table(Result):
         """Return an Altair chart: a bar for each value and class, or a curve for each class."""
         from tallybayes.display.charts.column import column_chart
 
-        return column_chart(self.points(), self.column, list(map(str, self.classes)), self.profile.kind)
+        names, format_ = list(map(str, self.classes)), self.format
+        return column_chart(self.points(), self.column, names, self.profile.kind, format_=format_)
 
 
 class TellingWord(NamedTuple):
@@ -281,7 +287,9 @@ def table(model: Model, column: str, within: tuple[float, float] | None = None) 
     if within is not None and profile.kind in ("numbers", "counts"):
         profile = likelihood.profile(f, _inside(profile, *within))
     if profile.kind != "words":
-        return Table(column, event.name, rows, model.classes, counts, values, profile)
+        format_ = model.schema.number_format(column)
+        rows = rows if format_ is None else tuple(format_.of_range(str(row)) for row in rows)
+        return Table(column, event.name, rows, model.classes, counts, values, profile, format=format_)
     statistic = likelihood.statistic
     place = statistic.values_of(f)[statistic.labels[f].find(pa.array(profile.values, pa.string()))]
     documents = statistic.sums["documents"].take(place, axis=1).to_float().T

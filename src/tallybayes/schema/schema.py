@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
 from tallybayes.arguments import index_of, shown
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.text.text import Text
@@ -81,6 +82,16 @@ class Schema:
         texts = (one.name for one in fields if holds_text(one.type) and one.name not in self.readings)
         numbers = dict.fromkeys((name for name in texts if self._takes_numbers(name)), NUMBERS)
         return replace(self.reader, columns={**self.readings, **numbers}) if numbers else self.reader
+
+    def number_format(self, column: str) -> NumberFormat | None:
+        """Return how numbers of a column are written: as dates or times, or None if plainly."""
+        formats = (one.number_format(name, column) for name, one in self.readings.items())
+        return next((one for one in formats if one is not None), None)
+
+    def write(self, column: str, value: Any) -> Any:
+        """Return a value of a column as a person writes it: a number of days as a date."""
+        format_ = self.number_format(column) if isinstance(value, float) else None
+        return value if format_ is None else format_.text(value)
 
     def _takes_numbers(self, column: str) -> bool:
         return any(column in block.columns and block.event.input in ("dense", "bag") for block in self.blocks)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.sources.clock import seconds
 from tallybayes.sources.steps import without
 
@@ -126,6 +127,21 @@ class Reading:
     def columns(self, name: str) -> tuple[str, ...]:
         """Return the names of the columns that it makes of a column."""
         return tuple(f"{name}.{part}" for part in self.options[1:]) if self.kind == "dates" else (name,)
+
+    def number_format(self, name: str, column: str) -> NumberFormat | None:
+        """Return how numbers of one of these columns are written, None if plainly.
+
+        Examples
+        --------
+        >>> when = Reading("dates", ("%d/%m/%Y", "year", "days"))
+        >>> when.number_format("when", "when.days"), when.number_format("when", "when.year")
+        (NumberFormat(kind='dates'), None)
+        """
+        if self.kind == "times" and column == name:
+            return NumberFormat("times")
+        if self.kind == "dates" and column == f"{name}.days":
+            return NumberFormat("timestamps" if "hour" in self.options else "dates")
+        return None
 
     def types(self, given: pa.DataType) -> tuple[pa.DataType, ...]:
         """Return the types of these columns, if the column has the given type."""

@@ -77,6 +77,8 @@ def replacing(target: Path, where: str) -> Iterator[BinaryIO]:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
+            if isinstance(error, FileNotFoundError):
+                raise BadOption(f"{where}: no such folder. Make it first.") from None
             raise BadOption(wanted(where, "a place to write", str(error.strerror or error))) from None
         raise
 

@@ -70,6 +70,8 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
         raise BadModelFile(str(error)) from None
     try:
         content = source.read_bytes()
+    except FileNotFoundError:
+        raise BadModelFile(f"model file {str(source)!r}: no such file.") from None
     except OSError as error:
         raise BadModelFile(wanted(f"model file {str(source)!r}", "a file", str(error.strerror))) from None
     model = parse_bytes(content, f"model file {str(source)!r}")

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 
 from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH, colour_of
+from tallybayes.display.number_format import NumberFormat
 
 SMALL_HEIGHT = 130  # pixels of a chart among many
 _SHORT_NUMBER = "abs(datum.value) < 10000 ? format(datum.value, '~g') : format(datum.value, '~s')"
@@ -20,16 +21,19 @@ def column_chart(
     spread: list[dict[str, Any]] | None = None,
     *,
     small: bool = False,
+    format_: NumberFormat | None = None,
 ) -> Any:
     """Draw bars side by side for each value, or a curve for each class.
 
     `points` come from `Table.points`, the kind from `Profile.kind`; `spread`, from `Histogram.points`, is a histogram
-    drawn behind the curves. A small chart has no scale of densities, whose numbers are in its tooltips.
+    drawn behind the curves. A small chart has no scale of densities, whose numbers are in its tooltips. The format
+    writes numbers as dates or times.
     """
     # Altair copies a chart with its data at every step, so data is added last.
     drawn = {"data": alt.InlineData(values=points), "title": column}
     base = alt.Chart()
-    tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
+    at = alt.Tooltip("value" if format_ is None else "label", type="nominal", title="value")
+    tips = [alt.Tooltip("class:N"), at, alt.Tooltip("probability:Q", format=".4f")]
     if kind == "values":
         chart = base.mark_bar().encode(
             x=alt.X("value:N", title=None, sort=None).axis(labelAngle=0, labelLimit=120),
@@ -40,16 +44,16 @@ def column_chart(
         )
         return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
     y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
-    x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
+    x = alt.X("value:Q", title=None).scale(zero=False, nice=False)
+    x = x.axis(grid=False) if format_ is None else x.axis(grid=False, tickCount=5, labelExpr=format_.expression)
     if small:
-        x, y = (
-            x.axis(grid=False, tickCount=4, labelExpr=_SHORT_NUMBER),
-            y.title(None).axis(labels=False, ticks=False, domain=False),
-        )
+        labels = _SHORT_NUMBER if format_ is None else format_.expression
+        x = x.axis(grid=False, tickCount=4 if format_ is None else 3, labelExpr=labels)
+        y = y.title(None).axis(labels=False, ticks=False, domain=False)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
         x=x, y=y, color=colour_of("class", classes), tooltip=tips
     )
-    area = _spread(spread, y, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
+    area = _spread(spread, y, classes, format_) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
         x=x, y=y.stack(None), color=colour_of("class", classes)
     )
     both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
@@ -76,15 +80,16 @@ def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> An
     return chart.properties(data=drawn, width=WIDTH, height=alt.Step(step, **{"for": "offset"}))
 
 
-def _spread(spread: list[dict[str, Any]] | None, y: Any, classes: list[str]) -> Any:
+def _spread(
+    spread: list[dict[str, Any]] | None, y: Any, classes: list[str], format_: NumberFormat | None = None
+) -> Any:
     if not spread:
         return None
-    tips = [
-        alt.Tooltip("class:N"),
-        alt.Tooltip("from:Q", format=".4~g"),
-        alt.Tooltip("to:Q", format=".4~g"),
-        alt.Tooltip("rows:Q", format=",.6~r"),
-    ]
+    ends_ = [alt.Tooltip("from:Q", format=".4~g"), alt.Tooltip("to:Q", format=".4~g")]
+    if format_ is not None:
+        spread = [{**one, "rows from": format_.text(one["from"]), "rows to": format_.text(one["to"])} for one in spread]
+        ends_ = [alt.Tooltip("rows from:N", title="from"), alt.Tooltip("rows to:N", title="to")]
+    tips = [alt.Tooltip("class:N"), *ends_, alt.Tooltip("rows:Q", format=",.6~r")]
     bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
     ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
     height = y.copy()

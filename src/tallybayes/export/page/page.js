@@ -32,6 +32,12 @@ const fields = inputs.map(name => {
     if (card.unseen !== "error") add(list, "option", "another value", {value: OTHER});
     return {name, read: () => (list.value === MISSING ? null : list.value === OTHER ? "\0" : values[list.value])};
   }
+  if (readings[name] && readings[name].kind === "times") {
+    const input = add(label, "input", undefined, {type: "text", placeholder: "14:30 or 2:30 PM"});
+    return {name, read: () => (input.value.trim() === "" ? null : input.value)};
+  }
+  const unit = readings[name] && readings[name].kind === "numbers" && readings[name].options[1];
+  if (unit) label.firstChild.textContent = `${name} (${unit})`;
   const hint = term.domain === "binary" ? "0 or 1" : "missing";
   const input = add(label, "input", undefined, {type: "number", step: "any", placeholder: hint, inputMode: "decimal"});
   return {name, read: () => (input.value === "" ? null : Number(input.value))};

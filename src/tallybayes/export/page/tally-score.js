@@ -91,6 +91,16 @@ function tallyScore(card) {
     date.setUTCFullYear(year, month - 1, day);  // unlike Date.UTC, takes the year 24 as it is
     return (date.getTime() + (hour * 60 + minute - away) * 6e4) * 1e3 + Math.round(second * 1e6);
   };
+  // Numbers of days and seconds as dates and times, for people.
+  const clock = s => `${s < 0 ? "−" : ""}${Math.floor(Math.abs(s) / 3600)}:${two(Math.floor(Math.abs(s) / 60) % 60)}`
+    + (s % 60 ? `:${two(Math.round(Math.abs(s) % 60))}` : "");
+  const date = (days, timed) => {
+    const time = new Date(Math.round(days * 1440) * 6e4);
+    return Number.isNaN(time.getTime()) ? days : time.toISOString().slice(0, timed ? 16 : 10).replace("T", " ").replace(" 00:00", "");
+  };
+  const writers = new Map(readings.flatMap(([name, {kind, options}]) => (kind === "times" ? [[name, clock]]
+    : kind === "dates" ? [[`${name}.days`, days => date(days, options.includes("hour"))]] : [])));
+  const write = (name, value) => (typeof value === "number" && writers.has(name) ? writers.get(name)(value) : value);
   const TRIM = new RegExp(`^${SPACE}+|${SPACE}+$`, "gu");
   const read = row => {
     if (!readings.length) return row;
@@ -307,7 +317,7 @@ function tallyScore(card) {
     const reasons = [{name: "prior", value: "", logOdds: odds(prior) + split}];
     terms.forEach((term, k) => {
       const one = found[k], parts = one.parts && one.parts.map(part => [part.name, odds(part.log.map((_, c) => mix(part.log, part.heavy, c)))]);
-      reasons.push({name: term.name, value: row[term.name], logOdds: odds(one.plain.map((_, c) => mix(one.plain, one.second, c))), parts});
+      reasons.push({name: term.name, value: write(term.name, row[term.name]), logOdds: odds(one.plain.map((_, c) => mix(one.plain, one.second, c))), parts});
     });
     return {prediction: classes[of], classes, probabilities, scores, reasons};
   };

@@ -50,7 +50,7 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
     else:
         spread = data.histograms.get(table.column)
         points = [] if spread is None else [p for p in spread.points() if p["class"] in names]
-        chart = column_chart(table.points(), "", names, table.profile.kind, points, small=True)
+        chart = column_chart(table.points(), "", names, table.profile.kind, points, small=True, format_=table.format)
     shown = table.shown()
     grid = Grid("", shown.columns, shown.rows, (note,) if note and table.counts is not None else ())  # type: ignore[union-attr]
     return {"name": table.column, "event": table.event, "words": False, "table": grid} | {

@@ -114,7 +114,7 @@ class Table(Result):
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: one for each value and class."""
         density, format_ = self.density, self.format
-        words = [{} if format_ is None else {"label": format_.text(value)} for value in self.profile.values]
+        words = [{} if format_ is None else {"label": format_.text(as_number(value))} for value in self.profile.values]
         return [
             {"value": plain(value), "class": str(name), "probability": plain(density[k, c]), **words[k]}
             for k, value in enumerate(self.profile.values)

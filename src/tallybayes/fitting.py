@@ -299,6 +299,7 @@ def infer_rows(
         first=first,
         labels=labels,
         numbers=choices.numbers,
+        text=choices.text,
     )
     missing_values = checked(rows.missing_values)
     readings = {} if rows.readings is None else rows.readings.columns

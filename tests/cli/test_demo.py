@@ -15,7 +15,7 @@ from .shell import Shell
 SAID = {
     "weather": ["prior × likelihood of no  = 0.020571", "prior × likelihood of yes = 0.005291", "P = no 0.7954"],
     "numeric": ["sd      7.8930   6.1644", "likelihood of no  = 0.000136347", "likelihood of yes = 0.000035787"],
-    "spam": ["P(kind=spam | text~prince) = 1", "for spam", "P(spam) = 1.000", "accuracy                     0.97"],
+    "spam": ["P(kind=spam | text~prince) = 1", "for spam", "P(spam) = 1.000", "accuracy                     0.95"],
     "digits": ["5                  6", "6 against 5: the pixels that say most", "right. The one it is least sure of:"],
     "xor": ["'left' and 'right' together say what neither says alone", "one column of four values: 1.000 right."],
     "loo": ["Validation by loo: 150 rows, 3 classes", "Of the 14 days of weather 7 are predicted"],

@@ -127,7 +127,7 @@ def test_a_file_holds_its_name_and_no_code(tmp_path) -> None:
     model = tb.fit(TEXTS, LABELS, tokenizer=on_spaces)
     model.save(tmp_path / "m.tally")
     loaded = tb.load(tmp_path / "m.tally")
-    assert loaded.schema.events() == {"text": "text(tokenizer='on_spaces')"}
+    assert loaded.schema.events() == {"text": "text(bag='auto', ngrams=(1, 2), tokenizer='on_spaces')"}
     assert loaded.table("text").rows == model.table("text").rows
     np.testing.assert_array_equal(loaded.table("text").values, model.table("text").values)
     said = (

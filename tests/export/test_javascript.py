@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 import tallybayes as tb
 from tallybayes.sources.missing import NAME_MARKERS
@@ -50,6 +50,8 @@ def test_columns_are_read_alike() -> None:
 @given(table=tables(), chosen=choices)
 def test_node_answers_the_same_for_random_models(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table
+    values = (value for column in rows.to_pydict().values() for value in column)
+    assume(not any(isinstance(value, float) and abs(value) > 1e150 for value in values))  # their squares overflow
     case = Case(tb.fit(rows, "label", events=events, **chosen), rows)
     same(probabilities(node(case.model.to_json(), rows)), case.probabilities())
 

@@ -296,8 +296,8 @@ _FRESH_NOTES = ["The soup and the rope.", "", "Quite unheard of!", "sun sun beet
 
 @case
 def text() -> Case:
-    """A list of strings, all options as they are by default."""
-    return Case(*_notes(15, 90), _FRESH_NOTES)
+    """A list of strings, their words counted; all other options as they are by default."""
+    return Case(*_notes(15, 90), _FRESH_NOTES, {"events": "text"})
 
 
 @case

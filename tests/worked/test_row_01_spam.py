@@ -49,7 +49,7 @@ def test_real_messages_are_classified(data) -> None:
     labels = np.array(table.column("label").to_pylist())
     train = np.arange(len(table)) % 3 != 0
     model = tb.fit(table.filter(pa.array(train)), "label")
-    assert model.schema.events() == {"text": "text"}
+    assert model.schema.events() == {"text": "text(bag='auto', ngrams=(1, 2))"}
     predicted = model.predict(table.filter(pa.array(~train)))
     assert (predicted == labels[~train]).mean() > 0.97
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tallybayes import sources
+from tallybayes.engines.blas import one_blas_thread
 from tallybayes.engines.partitioned import Columns, MergeTask, Partitioned, PartitionInfo, Task
 from tallybayes.engines.threads import (
     SLICE_BYTES,
@@ -31,6 +32,7 @@ __all__ = [
     "fold_rows",
     "in_threads",
     "map_rows",
+    "one_blas_thread",
     "read",
     "threads_to_score",
 ]

@@ -14,12 +14,14 @@ up the numbers of each cell, and keeps v.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
+from tallybayes import engines
+from tallybayes.events.event import chunks
 from tallybayes.events.inputs import Floats
 from tallybayes.events.text.fold_terms import CellTerms
 from tallybayes.events.text.token_cells import BANDS, EDGES, TokenWeights
@@ -36,6 +38,7 @@ _ROUNDS = 5  # λ and d in turn; more rounds change the log-loss by less than 0.
 _STEPS = 15
 _IMPOSSIBLE = -1e8  # log-probability of a class that is not expected; unlike −∞, its product with 0 is 0
 _CLOSE, _NEAR = 1e-6, 1e-4  # nats per document: a smaller gain ends the last search, and those before
+_CACHED = 1 << 18  # numbers whose squares are added up at a time: 1 MiB
 _DIGITS = 6  # of the numbers kept: what BLAS may compute differently is rounded off
 
 
@@ -48,19 +51,22 @@ class FittedWeights(NamedTuple):
 
 
 class _Documents(NamedTuple):
-    """Documents left out: the class prior, scores without weights, terms by cell, classes and weights."""
+    """Documents left out: the class prior, scores without weights, terms by cell, classes and weights.
+
+    Scores have a row for each class: NumPy is slow along an axis as short as most numbers of classes.
+    """
 
     log_prior: Floats  # (C,) 0 for a class that is not expected
-    scores: Floats  # (n, C)
+    scores: Floats  # (C, n)
     cells: CellTerms
     classes: npt.NDArray[np.integer]  # (n,)
     weights: Floats  # (n,)
 
-    def losses(self, scores: Floats) -> Floats:  # (n,)
-        return np.asarray(_log_total(scores) - scores[np.arange(len(scores)), self.classes])
+    def own(self, scores: Floats) -> Floats:  # (n,)
+        return np.asarray(scores[self.classes, np.arange(len(self.classes))])
 
     def loss(self, scores: Floats) -> float:
-        return float(self.weights @ self.losses(scores))
+        return float(self.weights @ (_log_total(scores) - self.own(scores)))
 
 
 def fit_cell_weights(
@@ -82,9 +88,9 @@ def fit_cell_weights(
     possible = np.isfinite(log_prior)  # documents of a class that is not expected have no say
     each = np.where(possible[classes], 1.0 if weights is None else weights, 0.0)
     scores = np.maximum(log_prior, _IMPOSSIBLE) + cells.terms.sum(axis=2, dtype=np.float64)
-    documents = _Documents(np.where(possible, log_prior, 0.0), scores, cells, classes, each)
-    common = _common(documents)
-    with threadpool_limits(1, "blas"):  # matrices of some hundred rows: threads would wait for each other
+    documents = _Documents(np.where(possible, log_prior, 0.0), scores.T.copy(), cells, classes, each)
+    with engines.one_blas_thread():  # matrices of some hundred rows
+        common = _common(documents)
         found, prior, loss, evidence = _Levels(documents, common).fit()
     t, b, typical, v = map(_rounded, (common.t, common.b, common.typical, prior))
     kept = TokenWeights(t, b, typical, v, tuple(map(_rounded, found)))
@@ -100,18 +106,19 @@ def _common(documents: _Documents) -> TokenWeights:
         m, _ = TokenWeights(1.0, float(b), typical, 0.0, ()).faded(lengths)
         t = max(_one_factor(documents, 1.0 - m, m * ((lengths + 1.0) / typical) ** b, t), _LEAST)
         one = TokenWeights(t, float(b), typical, 0.0, ())
-        found.append((documents.loss(one.at(lengths)[:, None] * documents.scores), one))
+        found.append((documents.loss(one.at(lengths) * documents.scores), one))
     return min(found, key=lambda each: each[0])[1]
 
 
 def _one_factor(documents: _Documents, plain: Floats, tempered: Floats, t: float) -> float:
     """Return t such that the scores times (plain + t · tempered) have the least loss."""
-    x, base, each = tempered[:, None] * documents.scores, plain[:, None] * documents.scores, documents.weights
-    own = x[np.arange(len(x)), documents.classes]
+    x, base, each = tempered * documents.scores, plain * documents.scores, documents.weights
+    own = documents.own(x)
     for _ in range(30):
         p = _softmax(base + t * x)
-        mean = (p * x).sum(axis=1)
-        curve = each @ ((p * x * x).sum(axis=1) - mean * mean)
+        px = p * x
+        mean = px.sum(axis=0)
+        curve = each @ ((px * x).sum(axis=0) - mean * mean)
         most = 0.5 * abs(t) + 0.02
         step = float(np.clip(each @ (mean - own) / (curve + 1e-9), -most, most))
         t -= step
@@ -121,17 +128,24 @@ def _one_factor(documents: _Documents, plain: Floats, tempered: Floats, t: float
 
 
 class _Levels:
-    """The search for the weights of cells and of the prior, around a common temperature."""
+    """The search for the weights of cells and of the prior, around a common temperature.
+
+    Only what a class has more than the first matters: x (C − 1, n, full + 1) is that of the others, by cell that some
+    document has, and of the prior.
+    """
 
     def __init__(self, documents: _Documents, common: TokenWeights) -> None:
         terms = documents.cells.terms
         self.documents, self.n_cells = documents, terms.shape[2]
         m, k = common.faded(documents.cells.lengths)
-        self.full = np.flatnonzero(np.abs(terms).max(axis=(0, 1)) > 0)  # cells that no document has need no search
-        own = m[:, None] * documents.log_prior
-        each = terms[:, :, self.full] * (m * k).astype(np.float32)[:, None, None]
-        self.x: Floats32 = np.concatenate([each, own.astype(np.float32)[:, :, None]], axis=2)  # (n, C, full + 1)
-        self.base = (1.0 - m + m * k)[:, None] * documents.scores
+        self.full = np.flatnonzero(terms.any(axis=(0, 1)))  # cells that no document has need no search
+        n, C, prior = len(terms), len(documents.log_prior), documents.log_prior
+        self.x: Floats32 = np.empty((C - 1, n, len(self.full) + 1), np.float32)
+        first, factor = terms[:, 0, self.full], (m * k).astype(np.float32)[:, None]
+        for c in range(1, C):
+            self.x[c - 1, :, :-1] = (terms[:, c, self.full] - first) * factor
+            self.x[c - 1, :, -1] = m * (prior[c] - prior[0])
+        self.base = (1.0 - m + m * k) * documents.scores
         self.matrix, self.level = _levels(self.n_cells, self.full)
         self.J = self.matrix[np.append(self.full, self.n_cells)]
 
@@ -153,38 +167,54 @@ class _Levels:
         loss = self.documents.loss(self._scores(theta)) / total
         return 1 + found[:-1], float(found[-1]), loss, float((value + volume / 2) / total)
 
-    def _scores(self, theta: Floats) -> Floats:  # (n, C)
-        return np.asarray(self.base + self.x @ (self.J @ theta).astype(np.float32))
-
-    def _value(self, theta: Floats, precision: Floats) -> float:
-        return self.documents.loss(self._scores(theta)) + float(precision @ (theta * theta)) / 2
+    def _scores(self, theta: Floats) -> Floats:  # (C, n)
+        scores = self.base.copy()
+        scores[1:] += self.x @ (self.J @ theta).astype(np.float32)
+        return scores
 
     def _newton(self, precision: Floats, theta: Floats, close: float) -> tuple[Floats, float, Floats]:
         """Return the numbers of least loss plus penalty, that sum, and the curvature of the loss (P, P)."""
-        now, total = self._value(theta, precision), self.documents.weights.sum()
+
+        def value(scores: Floats, theta: Floats) -> float:
+            return self.documents.loss(scores) + float(precision @ (theta * theta)) / 2
+
+        scores, total = self._scores(theta), self.documents.weights.sum()
+        now = value(scores, theta)
         for _ in range(_STEPS):
-            gradient, H = self._derivatives(_softmax(self._scores(theta)))
+            gradient, H = self._derivatives(_softmax(scores))
             step, part = np.linalg.solve(H + np.diag(precision), gradient + precision * theta), 1.0
-            while (new := self._value(theta - part * step, precision)) > now and part > 1e-3:
+            while (new := value(tried := self._scores(theta - part * step), theta - part * step)) > now and part > 1e-3:
                 part /= 2
             if new > now:
                 break
-            theta, gain, now = theta - part * step, now - new, new
+            theta, scores, gain, now = theta - part * step, tried, now - new, new
             if gain < close * total:
                 break
         return theta, now, H
 
     def _derivatives(self, p: Floats) -> tuple[Floats, Floats]:  # (P,), (P, P)
-        """Return the slope and the curvature of the loss where the classes have probabilities p (n, C)."""
-        n, C, width = self.x.shape
-        weight = p * self.documents.weights[:, None]
-        over = weight.copy()
-        over[np.arange(n), self.documents.classes] -= self.documents.weights
-        slope = over.astype(np.float32).reshape(-1) @ self.x.reshape(n * C, width)
-        mean = np.matmul(p.astype(np.float32)[:, None, :], self.x)  # (n, 1, width)
-        root = np.sqrt(weight).astype(np.float32)[:, :, None]
-        centred = ((self.x - mean) * root).reshape(n * C, width)
-        return self.J.T @ slope, self.J.T @ (centred.T @ centred) @ self.J
+        """Return the slope and the curvature of the loss where the classes have probabilities p (C, n)."""
+        n, each = len(self.documents.classes), self.documents.weights
+        over = p * each
+        over[self.documents.classes, np.arange(n)] -= each
+        slope = sum(one @ x for one, x in zip(over[1:].astype(np.float32), self.x, strict=True))
+        H = np.zeros((len(self.J), len(self.J)))
+        for rows in chunks(n, _CACHED // self.x.shape[2]):
+            for part in self._deviations(p[:, rows].astype(np.float32), rows):
+                H += part.T @ part
+        return self.J.T @ slope, self.J.T @ H @ self.J
+
+    def _deviations(self, p: Floats32, rows: slice) -> Iterator[Floats32]:
+        """Yield matrices (n, width) whose squares add up to the covariance of x over the classes."""
+        x, each = self.x[:, rows], self.documents.weights[rows].astype(np.float32)
+        if len(p) == 2:  # the deviations of both are parts of their difference
+            yield x[0] * np.sqrt(p[0] * p[1] * each)[:, None]
+            return
+        mean = sum(share[:, None] * one for share, one in zip(p[1:], x, strict=True))
+        root = np.sqrt(p * each)[:, :, None]
+        yield mean * root[0]
+        for one, factor in zip(x, root[1:], strict=True):
+            yield (one - mean) * factor
 
 
 def _levels(n_cells: int, full: npt.NDArray[np.intp]) -> tuple[Floats, npt.NDArray[np.intp]]:
@@ -203,12 +233,13 @@ def _levels(n_cells: int, full: npt.NDArray[np.intp]) -> tuple[Floats, npt.NDArr
 
 
 def _log_total(scores: Floats) -> Floats:  # (n,)
-    largest = scores.max(axis=1, keepdims=True)
-    return np.asarray(np.log(np.exp(scores - largest).sum(axis=1)) + largest[:, 0])
+    largest = scores.max(axis=0)
+    return np.asarray(np.log(np.exp(scores - largest).sum(axis=0)) + largest)
 
 
-def _softmax(scores: Floats) -> Floats:  # (n, C)
-    return np.asarray(np.exp(scores - _log_total(scores)[:, None]))
+def _softmax(scores: Floats) -> Floats:  # (C, n)
+    p = np.exp(scores - scores.max(axis=0))
+    return np.asarray(p / p.sum(axis=0))
 
 
 def _rounded(value: float) -> float:

@@ -96,6 +96,11 @@ class Choices:
         """The event model inferred for numbers: a histogram needs no rule; the textbook's rules need a density."""
         return "histogram" if self.estimate == "bayes" else "gaussian"
 
+    @property
+    def text(self) -> str:
+        """The event model inferred for prose alone: calibration chooses its bag and its n-grams."""
+        return "text" if self.calibrate is None or self.estimate == "mle" else "text(bag='auto')"
+
     def alphas(self, block: Block) -> Floats:  # (F,)
         """Return the weight of the prior for each column of a block."""
         if self.estimate == "mle":

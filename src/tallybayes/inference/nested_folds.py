@@ -102,4 +102,4 @@ def losses_of_fold(evidence: Evidence, choices: Choices, train: SampledRows, tes
     out = np.empty((len(test), len(evidence.classes)))
     calibrated.score(calibrated.encode(test.rows), out, test.rows)
     kernels.softmax(out)
-    return np.asarray(-np.log(np.maximum(out[np.arange(len(test)), test.classes], np.finfo(float).tiny)))
+    return np.asarray(-kernels.log(np.maximum(out[np.arange(len(test)), test.classes], np.finfo(float).tiny)))

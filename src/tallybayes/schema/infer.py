@@ -78,6 +78,7 @@ def infer(
     first: Callable[[], pa.RecordBatch | None] | None = None,
     labels: Callable[[], pa.Array | None] | None = None,
     numbers: Literal["histogram", "gaussian"] = "histogram",
+    text: str = "text",
 ) -> Schema:
     """Infer the schema of a source with these fields.
 
@@ -102,6 +103,8 @@ def infer(
         Returns the classes of the first rows, where that is cheaper than all of their columns.
     numbers : {"histogram", "gaussian"}
         The event model of numbers; the textbook's rules ("mle", "map") need the second.
+    text : str
+        The event model of prose that is the only column; beside others it is "text".
 
     Examples
     --------
@@ -122,6 +125,8 @@ def infer(
             columns.append(members)
             blocks.setdefault(event, []).append(members)
     finder.check(n for field in features for n in _columns_of(field))
+    if finder.found_prose and [len(one) for one in columns] == [1]:
+        blocks = {parse(text): columns}
     if not blocks:
         raise BadData(wanted(where, "at least one column besides the label", "none"))
     grouped = tuple(Block(event, _join(members)) for event, members in blocks.items())
@@ -151,6 +156,7 @@ class _EventFinder:
         }
         self._open = not isinstance(events, Mapping)
         self._used: set[str] = set()
+        self.found_prose = False  # whether a column that is not declared looks like prose
 
     def of(self, field: pa.Field) -> list[tuple[Event, Sequence[str]]]:
         """Return the event models of a field's columns, each with its columns."""
@@ -176,15 +182,20 @@ class _EventFinder:
         return self._declared[pattern]
 
     def _inferred(self, field: pa.Field) -> Event:
-        if sources.is_prose(field):
+        if self._is_prose(field):
+            self.found_prose = True
             return parse("text")
-        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)) and self._first is not None:
-            first = self._first()
-            if first is not None and _looks_like_prose(first.column(field.name)):
-                return parse("text")
         wide = sources.kind_of(field) == "matrix" and sources.width_of(field) > _WIDE
         sparse = sources.kind_of(field) == "sparse"  # counts, whatever the classes
         return _inferred(field, "gaussian" if wide or (not sparse and self._many_classes) else self._numbers)
+
+    def _is_prose(self, field: pa.Field) -> bool:
+        if sources.is_prose(field):
+            return True
+        if self._first is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+            return False
+        first = self._first()
+        return first is not None and _looks_like_prose(first.column(field.name))
 
     @cached_property
     def _many_classes(self) -> bool:

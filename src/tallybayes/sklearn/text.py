@@ -25,10 +25,10 @@ class TextNB(NaiveBayes):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement", "binary", "auto"}
+    event : {"auto", "multinomial", "bernoulli", "complement", "binary"}
         Whether a word counts as often as it occurs, by presence or absence, by how the other classes use it, or once
-        per document. "auto" counts words and pairs, and chooses between "multinomial" and "binary", with and without
-        the pairs.
+        per document. "auto" counts words and pairs, and calibration chooses between "multinomial" and "binary", with
+        and without the pairs; without calibration it is "multinomial".
     ngram_range : tuple of int
         The smallest and largest number of words (or characters) in a token.
     lowercase : bool
@@ -90,7 +90,7 @@ class TextNB(NaiveBayes):
 
     def __init__(
         self,
-        event: str = "multinomial",
+        event: str = "auto",
         *,
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
@@ -139,8 +139,9 @@ class TextNB(NaiveBayes):
         """The parameters as an event model; the tokenizer is added later, as for any other."""
         if not isinstance(self.ngram_range, tuple | list):
             raise BadOption(wanted("ngram_range", "two whole numbers", repr(self.ngram_range)))
+        plain = self.calibrate is None or self.estimate == "mle"  # nothing is fitted that could choose
         return Text(
-            bag=self.event,  # type: ignore[arg-type]
+            bag="multinomial" if plain and self.event == "auto" else self.event,  # type: ignore[arg-type]
             ngrams=self.ngram_range,
             analyzer=self.analyzer,
             lowercase=self.lowercase,

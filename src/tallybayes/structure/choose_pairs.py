@@ -101,7 +101,7 @@ class PairSearch:
         found, own = _Found(self), (np.arange(len(rows)), rows.classes)
         before = found.p[own]
         found.add({(): block})
-        gain = np.log(np.maximum(found.p[own], _LEAST_P) / np.maximum(before, _LEAST_P))
+        gain = kernels.log(np.maximum(found.p[own], _LEAST_P) / np.maximum(before, _LEAST_P))
         mean = np.average(gain, weights=rows.weights)
         error = np.sqrt(np.average((gain - mean) ** 2, weights=rows.weights) / len(gain))
         return block if mean > error else None

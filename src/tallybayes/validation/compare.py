@@ -45,6 +45,7 @@ _NAMED = {
     "mdl": "numbers in bins by MDL",
 }
 _BAGS = {
+    "single words, each as often as it is there": "text",
     "words present or absent": 'text(bag="bernoulli")',
     "each word once per text": 'text(bag="binary")',
     "complement of the other classes": 'text(bag="complement")',
@@ -172,7 +173,8 @@ class _Comparer:
                 self._notes += (f"Not compared: {error}",)
         found.append(self._prior())
         found += [self._partner(partner) for partner in parts(partners, total, done + len(structures))]
-        ranked = self._beside_best(sorted(found, key=lambda one: one.log_loss))
+        # The same but for the last bits, which another processor may round otherwise, stay in the order of trying.
+        ranked = self._beside_best(sorted(found, key=lambda one: round(one.log_loss, 12)))
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
         return Comparison(self._label, how, seed, rows, tuple(ranked), self._notes, self._schema.events())
 
@@ -241,7 +243,7 @@ class _Comparer:
     def _inferred(self) -> Schema:
         source = sources.read(self._table)
         options = {key: self._base[key] for key in ("events", "missing") if key in self._base}
-        numbers = Choices(self._base.get("estimate", "bayes")).numbers
+        choices = Choices(self._base.get("estimate", "bayes"), calibrate=self._base.get("calibrate", "auto"))
         first = self._table.to_batches()[0]
         return infer(
             source.schema,
@@ -249,7 +251,8 @@ class _Comparer:
             weight=self._weight,
             where=source.name,
             first=lambda: first,
-            numbers=numbers,
+            numbers=choices.numbers,
+            text=choices.text,
             **options,
         )
 
@@ -265,9 +268,10 @@ class _Comparer:
             suited = {column: name for column, values in others if _suits(event(), values)}
             if suited:
                 yield "numbers", _NAMED.get(name, f"{name} numbers"), suited | declared
-        texts = [name for name, event in inferred.items() if event == "text"]
-        for name, bag in _BAGS.items() if texts else ():
-            yield "words", name, dict.fromkeys(texts, bag) | declared
+        texts = [name for name, event in inferred.items() if event.startswith("text")]
+        for name, bag in _BAGS.items():
+            if any(inferred[one] != bag for one in texts):
+                yield "words", name, dict.fromkeys(texts, bag) | declared
 
     def _prior(self) -> Candidate:
         """Return the candidate that predicts the class shares of the training rows and reads no column."""

@@ -166,6 +166,7 @@ def orders(tokens: pa.Array, ngrams: tuple[int, int], *, words: bool) -> Cells: 
     most = n_orders(ngrams) - 1
     if most == 0:
         return np.zeros(len(tokens), np.intp)
+    tokens = tokens.cast(pa.string())  # those of texts without any have no type
     length = pc.count_substring(tokens, " ") if words else pc.utf8_length(tokens)
     least = ngrams[0] - 1 if words else ngrams[0]
     return np.asarray(np.clip(length.to_numpy(zero_copy_only=False) - least, 0, most), np.intp)

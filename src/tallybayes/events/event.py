@@ -152,9 +152,8 @@ class Event(ABC, Generic[Data]):
             for column in data.each():
                 total += ~np.isnan(column)
         elif isinstance(data, Codes):
-            for f, labels in enumerate(data.labels):
-                code = data.of_column(f, slice(0, len(data)))
-                total += (code >= 0) & (code < len(labels))  # a value never seen hardly changes a score
+            for rows in chunks(len(data)):
+                total[rows] = data.labelled(rows)  # a value never seen hardly changes a score
         return total
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)

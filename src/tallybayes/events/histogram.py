@@ -137,12 +137,16 @@ class HistogramTable(Likelihood[Dense]):
 
     def support(self, data: Dense) -> Floats:  # (F, C)
         """Return the weight of the rows of each class in the same leaf of the tree."""
-        leaf, counts = self.experts.leaves, self.experts.counts
-        cells = self.experts.cells
+        leaf, cells = self.experts.leaves, self.experts.cells
         code = cells.find(Dense(data.first()[None]))[:, 0].astype(np.intp)
-        by_leaf = np.stack([np.bincount(leaf, counts[:, c]) for c in range(counts.shape[1])], axis=1)
-        found = by_leaf[leaf[cells.starts + np.minimum(code, cells.sizes - 1)]]
+        found = self._by_leaf[leaf[cells.starts + np.minimum(code, cells.sizes - 1)]]
         return np.where((code == _MISSING)[:, None], 0.0, found)
+
+    @cached_property
+    def _by_leaf(self) -> Floats:  # (leaves, C)
+        """The weight of each leaf in each class."""
+        leaf, counts = self.experts.leaves, self.experts.counts
+        return np.stack([np.bincount(leaf, counts[:, c]) for c in range(counts.shape[1])], axis=1)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Draw cells by weight over all classes, times the class's share there; then a value inside the cell."""

@@ -127,12 +127,28 @@ class Codes:
         """Return the mask of missing values; None if there are none."""
         if self.outside == "last":
             return None
-        columns = self.columns.T if isinstance(self.columns, np.ndarray) else self.columns
-        masks = [
-            (column < self.low) | (column >= self.low + size) for column, size in zip(columns, self.sizes, strict=True)
-        ]
-        mask = np.stack(masks, axis=1)
+        if isinstance(self.columns, np.ndarray):
+            mask = self._beyond(self.columns, self.sizes)
+        else:
+            mask = np.stack([self._beyond(*one) for one in zip(self.columns, self.sizes, strict=True)], axis=1)
         return mask if mask.any() else None
+
+    def labelled(self, rows: slice) -> npt.NDArray[np.int64]:  # (n,)
+        """Return how many values of each of some rows have a label: neither missing nor never seen."""
+        if isinstance(self.columns, np.ndarray) and self.rows is None:
+            return np.asarray(len(self.labels) - self._beyond(self.columns[rows], self._lengths).sum(axis=1))
+        total = np.zeros(len(range(len(self))[rows]), np.int64)
+        for f, labels in enumerate(self.labels):
+            code = self.of_column(f, rows)
+            total += (code >= 0) & (code < len(labels))
+        return total
+
+    @cached_property
+    def _lengths(self) -> npt.NDArray[np.int64]:  # (F,)
+        return np.array([len(labels) for labels in self.labels], np.int64)
+
+    def _beyond(self, codes: npt.NDArray[Any], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        return np.asarray((codes < self.low) | (codes >= self.low + sizes))
 
     def first(self) -> npt.NDArray[np.intp]:  # (F,)
         """Return the first row as positions among the labels: past the last if unseen, −1 if missing."""

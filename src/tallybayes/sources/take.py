@@ -89,7 +89,7 @@ def _is_plain_matrix(field: pa.Field, column: pa.Array) -> bool:
 
 
 def _rows_of_matrix(column: pa.Array, index: Index) -> pa.Array:
-    return _as_column(np.ascontiguousarray(matrix_of(column)[index]), column.type)
+    return _as_column(np.take(matrix_of(column), index, axis=0), column.type)
 
 
 def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.Array:
@@ -100,7 +100,7 @@ def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.A
     for matrix, (_, index), to in zip(
         matrices, each, np.split(place, np.cumsum([len(index) for _, index in each])[:-1]), strict=True
     ):
-        out[to] = matrix[index]
+        out[to] = np.take(matrix, index, axis=0)
     return _as_column(out, each[0][0].type)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tallybayes.cached_property import cached_property
 from tallybayes.inference.estimate import Belief
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
@@ -34,7 +35,7 @@ class Models:
         """The belief of each model, with the weights that its temperature goes with."""
         return self.given or tuple(None if model is None else model.belief for model in self.models)
 
-    @property
+    @cached_property
     def calibrated(self) -> bool:
         """Whether any model's calibrated scores differ from its plain ones."""
         return any(model is not None and model._has_calibrated_scores for model in self.models)

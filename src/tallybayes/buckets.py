@@ -69,7 +69,7 @@ class Buckets:
         keys: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], shifts: npt.NDArray[np.int64]
     ) -> tuple[Buckets, ...]:
         """Return the buckets of each column, given those of all, one column after the other."""
-        ends = np.cumsum(sizes).tolist()
+        ends = sizes.cumsum().tolist()
         starts = [0, *ends[:-1]]
         return tuple(Buckets(keys[a:b], shift) for a, b, shift in zip(starts, ends, shifts.tolist(), strict=True))
 

@@ -28,6 +28,7 @@ MOST_ROWS = 64
 _MOST_SPARSE_ROWS = 1024  # they need several Arrow arrays
 _MOST_ARRAY_ROWS = 1024  # an array of floats is taken as it is
 _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
+_TYPES = {str: pa.string(), int: pa.int64(), bool: pa.bool_()}
 _NUMBERS = (float, int, bool, type(None))
 _SPARSE = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
 
@@ -155,14 +156,13 @@ def _to_count(rows: Sequence[Mapping[str, Any]], block: Block, missing: Sequence
 def encode_values(values: list[Any]) -> tuple[npt.NDArray[np.int32], Categories] | None:
     """Return the codes of values among those that occur, −1 where missing; None unless all are of one plain type."""
     kinds = {type(value) for value in values} - {type(None)}
-    if len(kinds) != 1 or not kinds <= set(_PLAIN.values()):
+    kind = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
+    if kind is None:
         return None
     distinct = sorted({value for value in values if value is not None})
     try:
-        labels = Categories(pa.array(distinct))
+        labels = Categories(pa.array(distinct, kind))
     except (pa.ArrowInvalid, UnicodeEncodeError, OverflowError):  # beyond 64 bits, or half of a pair
-        return None
-    if labels.kind not in _PLAIN:
         return None
     places = {value: place for place, value in enumerate(distinct)}
     return np.array([-1 if value is None else places[value] for value in values], np.int32), labels

@@ -110,7 +110,7 @@ class Statistic:
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:  # (F,)
         """The position of each column's first value."""
-        return np.cumsum(self.sizes) - self.sizes
+        return self.sizes.cumsum() - self.sizes
 
     def derive(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` computes from the sums, computed on first use and kept under a name."""
@@ -133,8 +133,7 @@ class Statistic:
         missing = self.sums["missing"]
 
         def make() -> Exact:
-            limbs = np.broadcast_to(self.rows.limbs[:, None, :], (*missing.shape, self.rows.limbs.shape[-1]))
-            return Exact(limbs, self.rows.base) - missing
+            return self.rows.repeat(missing.shape[1]) - missing
 
         return self.derive("present", make) if math.prod(missing.shape) <= _KEPT else make()
 
@@ -186,11 +185,15 @@ class Statistic:
 
     def _with_labels(self, labels: Labels, index: Index, size: int) -> Statistic:
         """Return the sums among other values: value v becomes value ``index[v]`` of `size`, where they add up."""
-        first = np.flatnonzero(np.diff(index, prepend=-1))  # values that become one are neighbours
+        apart = index[1:] != index[:-1]  # values that become one are neighbours
+        first = None if apart.all() else np.concatenate([[0], np.flatnonzero(apart) + 1])
+        if first is None and len(index) == size:  # rising places, as many as there are: the same values
+            return self._replace(self.rows, self.sums, labels)
 
         def moved(value: Exact) -> Exact:
-            value = value if len(first) == len(index) else value.group(first, axis=1)
-            return value.spread(index[first], size, axis=1)
+            if first is None:
+                return value.spread(index, size, axis=1)
+            return value.group(first, axis=1).spread(index[first], size, axis=1)
 
         sums = {k: moved(v) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)

@@ -23,6 +23,8 @@ __all__ = ["Exact", "nearest"]
 
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
+_ZERO = np.zeros(1, np.int64)
+_ZERO.setflags(write=False)
 _HALF = 1 << (_LIMB - 1)
 
 _CANCELLED = 1e-4  # a difference of doubles below this share of the minuend has lost digits: compute it exactly
@@ -245,6 +247,21 @@ class Exact:
         digits, more = self._summable(axis)
         return Exact(np.add.reduceat(digits.limbs, starts, axis=axis), digits.base, bits=digits.bits + more)
 
+    def repeat(self, times: int) -> Exact:
+        """Return the values of (C,) in each of several columns, (C, times).
+
+        Examples
+        --------
+        >>> Exact.of([1, 2]).repeat(3).to_float()
+        array([[1., 1., 1.],
+               [2., 2., 2.]])
+        """
+        limbs = self.limbs  # contiguous, unless all are zero
+        count, size = limbs.shape
+        if self.is_zero:
+            return Exact.zeros((count, times))
+        return self._like(np.ndarray((count, times, size), np.int64, limbs, strides=(8 * size, 0, 8)))
+
     def reshape(self, shape: tuple[int, ...]) -> Exact:
         """Return the same values in another shape."""
         return self._like(self._digits.limbs.reshape(*shape, self._digits.limbs.shape[-1]))
@@ -355,7 +372,8 @@ def _widen(value: _Digits, low: int, high: int) -> npt.NDArray[np.int64]:
 
 def _no_limbs(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Return zeros of any shape that take the memory of one."""
-    return np.broadcast_to(np.zeros((), np.int64), (*shape, 1))
+    # As broadcast_to, which takes ten times as long.
+    return np.ndarray((*shape, 1), np.int64, _ZERO, strides=(0,) * (len(shape) + 1))
 
 
 def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.int64], int]:

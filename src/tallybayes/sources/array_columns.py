@@ -86,7 +86,7 @@ def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
         numbers = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
         return "matrix" if numbers else "column"
     # Metadata is not enough: a file may carry it on a column of another shape.
-    if (field.metadata or {}).get(KIND) == b"sparse" and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and (field.metadata or {}).get(KIND) == b"sparse":
         cell = kind.value_type
         if pa.types.is_struct(cell) and [part.name for part in cell] == ["column", "value"]:
             return "sparse"

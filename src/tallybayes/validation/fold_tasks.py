@@ -110,7 +110,9 @@ class ScoreFolds(engines.Task[Scores]):
             for r, place in enumerate(own.place[:, at]):
                 held = _sorted(batch, place, self.folds)
                 found = self._score(held, beliefs, at.start, info.threads)
-                scores[r, at][held.rows], calibrated[r, at][held.rows] = found
+                scores[r, at][held.rows] = found.scores
+                if calibrated is not scores:
+                    calibrated[r, at][held.rows] = found.calibrated
         held_out = (own.place >= self.folds.start) & (own.place < self.folds.stop)
         first = scores.reshape(-1, shape[-1]) if held_out.all() else scores[held_out]
         if not self.models.calibrated:

@@ -4,15 +4,12 @@ Because they are sorted and unique, two models that have seen the same values ha
 be text, whole numbers, booleans, dates, times or real numbers (NumPy users hold classes in float arrays); all values
 of one column are of one kind. A null comes last, where missing is declared a value of its own.
 
-Every value passes through `plain` first, so values that are equal have one form: −0.0 is 0.0. A value that the type of
-its kind cannot hold (a whole number of 2⁶³, a time within a microsecond) is refused in training and never seen in
-scoring.
+Every value passes through `plain_values` first, so values that are equal have one form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
 from typing import Any, Self
 
 import numpy as np
@@ -21,28 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.cached_property import cached_property
-from tallybayes.errors import BadData, CannotMerge, wanted
+from tallybayes.errors import CannotMerge, wanted
 from tallybayes.kernels.text import merge_vocabularies
+from tallybayes.plain_values import as_kind, cast_plain, decoded, kind, outside_range, plain, plain_type, where_lost
 
-__all__ = ["OUTSIDE", "Categories", "encode", "kind", "plain", "plain_types"]
+__all__ = ["OUTSIDE", "Categories", "encode"]
 
-_TIME = pa.timestamp("us")
-_KINDS = {
-    "text": pa.string(),
-    "whole numbers": pa.int64(),
-    "booleans": pa.bool_(),
-    "dates": pa.date32(),
-    "times": _TIME,
-    "numbers": pa.float64(),
-    "nothing": pa.null(),
-}
-# The values that each type can hold, in words; dates and times must be Python's as well.
-_RANGES = {
-    pa.int64(): "whole numbers from -2^63 to 2^63 - 1",
-    pa.date32(): "whole days of the years 1 to 9999",
-    _TIME: "times of the years 1 to 9999, in whole microseconds",
-}
-_LIMITS = {pa.date32(): (date.min, date.max), _TIME: (datetime.min, datetime.max)}
 # The code of a value that the type of its kind cannot hold; −1 is the code of a missing one.
 OUTSIDE = -2
 # Largest minus smallest value: integer columns with a smaller span are encoded by table, which is faster than hashing.
@@ -81,7 +62,7 @@ class Categories:
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:
         """Return the distinct values, sorted; a null comes last."""
         array = plain(values if isinstance(values, pa.Array) else pa.array(list(values)))
-        unique = pc.unique(_decoded(pc.unique(array)))  # a dictionary may repeat a value
+        unique = pc.unique(decoded(pc.unique(array)))  # a dictionary may repeat a value
         return cls(unique.take(pc.sort_indices(unique)))
 
     @cached_property
@@ -169,7 +150,7 @@ class Categories:
         >>> Categories.of(["no", "yes"]).find(pa.array(["yes", "perhaps"]))
         array([ 1, -1])
         """
-        values = _decoded(values)
+        values = decoded(values)
         type_, plain = self.array.type, (pa.string(), pa.int64(), pa.bool_())
         if len(values) <= _FEW and len(self) <= _LISTED and values.type == type_ in plain and not values.null_count:
             return np.array([self.positions.get(value, -1) for value in values.to_pylist()], np.intp)
@@ -178,7 +159,7 @@ class Categories:
         if len(self) == 0 or values.null_count == len(values):
             hits = self.array.null_count and len(values)
             return np.full(len(values), len(self) - 1 if hits else -1, np.intp)
-        like = _as_kind(values, self.array.type, where)
+        like = as_kind(values, self.array.type, where)
         if pa.types.is_string(like.type) and not like.null_count and _WORTH * len(like) < len(self) <= _MOST_LISTED:
             return np.array([self.positions.get(value, -1) for value in like.to_pylist()], np.intp)
         found = pc.fill_null(pc.index_in(like, value_set=self.array), -1)
@@ -226,124 +207,6 @@ class Categories:
         return np.asarray(self.array.to_numpy(zero_copy_only=False))
 
 
-def kind(type_: pa.DataType) -> str:
-    """Return the kind of values that an Arrow type holds, in words."""
-    return next((name for name, plain_type in _KINDS.items() if plain_type == type_), str(type_))
-
-
-def plain_types() -> dict[str, pa.DataType]:
-    """Return the Arrow type used for each kind of value."""
-    return dict(_KINDS)
-
-
-def plain(array: pa.Array, *, where: str = "labels", first: int = 0) -> pa.Array:
-    """Cast values to the Arrow type of their kind: text, int64, bool, date, time, float64.
-
-    A dictionary array stays one, with its values cast.
-
-    Parameters
-    ----------
-    array : pyarrow.Array
-        Values of any kind that categories can have; BadData if the type of their kind cannot hold one.
-    where : str
-        The name of the values in messages.
-    first : int
-        The number of rows before these, for messages.
-    """
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if pa.types.is_dictionary(array.type):
-        values = plain(array.dictionary, where=where)
-        return array if values is array.dictionary else pa.DictionaryArray.from_arrays(array.indices, values)
-    values = _cast(array, _plain_type(array.type))
-    if values.null_count > array.null_count:
-        at = int(np.argmax(_lost(array, values)))
-        raise _outside(array, at, first + at + 1, where)
-    return values
-
-
-def _decoded(array: pa.Array) -> pa.Array:
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-
-def _cast(array: pa.Array, type_: pa.DataType) -> pa.Array:
-    """Cast values without loss, to null where the type cannot hold one; −0.0 becomes 0.0."""
-    fits = None
-    try:
-        values = array if array.type == type_ else array.cast(type_)
-        if type_ == pa.bool_() != array.type:  # the cast takes 2 for true
-            fits = _unchanged(array, values)
-    except pa.ArrowInvalid:
-        values = array.cast(type_, safe=False)
-        fits = _unchanged(array, values)
-    if type_ == pa.float64():
-        values = pc.add(values, 0.0)
-    elif type_ in _LIMITS:
-        low, high = (pa.scalar(limit, type_) for limit in _LIMITS[type_])
-        within = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
-        fits = within if fits is None else pc.and_(fits, within)
-    if fits is None or pc.all(fits, min_count=0).as_py():
-        return values
-    return pc.if_else(fits, values, pa.scalar(None, type_))
-
-
-def _unchanged(given: pa.Array, cast: pa.Array) -> pa.Array:
-    """Return where a cast that was not checked has kept the value."""
-    same = pc.equal(cast.cast(given.type, safe=False), given)
-    if given.type == pa.uint64():  # wraps, there and back
-        same = pc.and_(same, pc.greater_equal(cast, 0))
-    for side in (given, cast):
-        if pa.types.is_floating(side.type):  # beyond int64, a cast gives different numbers on different processors
-            same = pc.and_(same, pc.and_(pc.greater_equal(side, -(2.0**63)), pc.less(side, 2.0**63)))
-    return same
-
-
-def _lost(given: pa.Array, cast: pa.Array) -> npt.NDArray[np.bool_]:
-    """Return where a value became null."""
-    if cast.null_count == given.null_count:
-        return np.zeros(len(given), bool)
-    return np.asarray(pc.and_(cast.is_null(), given.is_valid()).to_numpy(zero_copy_only=False))
-
-
-def _outside(array: pa.Array, at: int, row: int, where: str) -> BadData:
-    want = _RANGES[_plain_type(array.type)]
-    got = f"{array.slice(at, 1).cast(pa.string())[0].as_py()} (row {row})"
-    return BadData(wanted(where, want, got, "Round or convert it first"))
-
-
-def _plain_type(type_: pa.DataType) -> pa.DataType:
-    is_ = pa.types
-    if is_.is_null(type_):
-        return type_
-    if is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_):
-        return pa.string()
-    if is_.is_integer(type_):
-        return pa.int64()
-    if is_.is_boolean(type_):
-        return type_
-    if is_.is_date(type_):
-        return pa.date32()
-    if is_.is_timestamp(type_):
-        return _TIME
-    if is_.is_floating(type_) or is_.is_decimal(type_):
-        return pa.float64()
-    raise BadData(wanted("labels", "text, numbers, booleans or dates", str(type_), "Convert the column first"))
-
-
-def _as_kind(values: pa.Array, type_: pa.DataType, where: str) -> pa.Array:
-    """Cast values to the categories' type, to null where none can be equal (3 and 3.0 are equal)."""
-    own = _plain_type(values.type)
-    numeric = (pa.int64(), pa.float64(), pa.bool_())
-    if own == type_:
-        return _cast(values, own)
-    if own in numeric and type_ in numeric:
-        return _cast(_cast(values, own), type_)
-    first = next(iter(_cast(values, own).drop_null().to_pylist()), None)
-    raise BadData(wanted(where, f"{kind(type_)} as in training", f"{kind(own)} (first: {first!r})"))
-
-
 def encode(
     array: pa.Array, *, null_is_label: bool = False, where: str = "labels", first: int = 0, strict: bool = True
 ) -> tuple[Codes, Categories]:
@@ -376,7 +239,7 @@ def encode(
             return by_table
     if pa.types.is_null(array.type):
         return np.full(len(array), 0 if null_is_label else -1, np.int32), Categories(array[: bool(null_is_label)])
-    if not pa.types.is_dictionary(array.type) and _plain_type(array.type) == pa.float64():
+    if not pa.types.is_dictionary(array.type) and plain_type(array.type) == pa.float64():
         array = array.cast(pa.float64())  # not every decimal can be dictionary-encoded
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     indices = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices
@@ -384,11 +247,11 @@ def encode(
     dictionary = coded.dictionary
     seen = np.zeros(len(dictionary), bool)
     seen[used[used >= 0]] = True
-    values = _cast(dictionary, _plain_type(dictionary.type))
-    lost = _lost(dictionary, values) & seen
+    values = cast_plain(dictionary, plain_type(dictionary.type))
+    lost = where_lost(dictionary, values) & seen
     if strict and lost.any():
         at = int(np.argmax(lost[used] & (used >= 0)))
-        raise _outside(dictionary, int(used[at]), first + at + 1, where)
+        raise outside_range(dictionary, int(used[at]), first + at + 1, where)
     return _rank(used, values, seen, lost, null_is_label=null_is_label)
 
 

@@ -11,10 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Categories, encode, plain_types
+from tallybayes.categories import Categories, encode
 from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
+from tallybayes.plain_values import plain_types
 
 __all__ = ["beside", "code_numbers", "code_values", "is_coded", "join", "part_of_bins", "part_of_values", "values_of"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels, sources
-from tallybayes.categories import OUTSIDE, Categories, encode, kind
+from tallybayes.categories import OUTSIDE, Categories, encode
 from tallybayes.encoding import product
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
@@ -24,6 +24,7 @@ from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.kernels.text import BadText, BadTokens
+from tallybayes.plain_values import kind
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Missing
 

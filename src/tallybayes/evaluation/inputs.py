@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.arguments import index_of, listed, shown
-from tallybayes.categories import Categories, plain
+from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.plain_values import plain
 from tallybayes.sources.to_arrow import check_depth, check_times
 
 Places: TypeAlias = npt.NDArray[np.intp]

@@ -61,7 +61,7 @@ class Part(NamedTuple):
     column : str
         The column.
     kind : str
-        "bins", or the kind of its values (see `categories.plain_types`).
+        "bins", or the kind of its values (see `plain_values.plain_types`).
     values : tuple
         The edges of bins, or the values with a slot each, as plain numbers or text.
     names : tuple of str

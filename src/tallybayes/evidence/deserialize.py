@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.buckets import Buckets
-from tallybayes.categories import Categories, plain, plain_types
+from tallybayes.categories import Categories
 from tallybayes.encoding.product import is_coded
 from tallybayes.errors import BadModelFile
 from tallybayes.events import Event, parse
@@ -33,6 +33,7 @@ from tallybayes.evidence.serialize import DECLARED, DECLARED_PER_BYTE, code_type
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.kernels import MOST_BUCKETS
+from tallybayes.plain_values import plain, plain_types
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import AUTO

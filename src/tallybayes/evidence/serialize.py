@@ -14,13 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.buckets import Buckets
-from tallybayes.categories import Categories, kind
+from tallybayes.categories import Categories
 from tallybayes.events import Event
 from tallybayes.events.product import Product
 from tallybayes.evidence.container import SPARSE, Tensors, checksum
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
+from tallybayes.plain_values import kind
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.sources.missing import AUTO
 

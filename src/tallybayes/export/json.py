@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.categories import Categories, plain_types
+from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.event import as_event
@@ -34,6 +34,7 @@ from tallybayes.export.readings import clock_of_text, currency, date_pattern, nu
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text_types import TextOptions
+from tallybayes.plain_values import plain_types
 from tallybayes.schema.column_names import names
 from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import checked

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tallybayes.categories import kind, plain
 from tallybayes.errors import BadOption, wanted
+from tallybayes.plain_values import kind, plain
 from tallybayes.queries.language import Term
 
 Mask = npt.NDArray[np.bool_]

@@ -20,12 +20,12 @@ from scipy.special import betaincinv
 
 from tallybayes import engines, sources
 from tallybayes.arguments import one_of
-from tallybayes.categories import kind
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evaluation import wilson
 from tallybayes.evaluation.proportions import LEVEL, checked
+from tallybayes.plain_values import kind
 from tallybayes.queries.conditions import Mask, holds, missing_in, plain_column
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability

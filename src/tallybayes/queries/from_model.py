@@ -16,7 +16,7 @@ import pyarrow as pa
 from scipy.special import logsumexp
 
 from tallybayes.cached_property import cached_property
-from tallybayes.categories import Categories, kind
+from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evaluation.proportions import LEVEL
 from tallybayes.events import Event
@@ -24,6 +24,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.explain.tables import table
 from tallybayes.inference.uncertainty import z_of
 from tallybayes.model import Model
+from tallybayes.plain_values import kind
 from tallybayes.queries.conditions import Mask, as_kind, holds
 from tallybayes.queries.joint_distribution import JointDistribution, joint_distribution
 from tallybayes.queries.language import Query, Term, parse

@@ -142,3 +142,15 @@ def test_tidying_changes_neither_lines_nor_words() -> None:
         padded = "".join(" , ".join(row) + "  \n" for row in quoted)
         assert tidy(padded.encode(), ",", padded=True).decode() == plain
         assert tidy(plain.encode(), ",", padded=False).decode() == plain
+
+
+def test_many_columns_of_one_name_are_named_in_one_go(tmp_path: Path) -> None:
+    """Were each name searched among all before it, this would take minutes."""
+    width = 30_000
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join(["x"] * width), *(",".join(["1"] * width) for _ in range(2))]) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuessedLayoutWarning)
+        names = read(path).schema.names
+    assert names[:3] == ["x", "x_2", "x_3"]
+    assert names[-1] == f"x_{width}"

@@ -199,19 +199,22 @@ def _first_full(rows: Sequence[Row], width: int) -> int | None:
 def _names(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return one name for each column, and a sentence about each name that was given twice."""
     given = [name.strip() for name in header]
-    taken, names, said = set(given), list[str](), list[str]()
+    taken, used, names, said = set(given), set[str](), list[str](), list[str]()
+    times: Counter[str] = Counter()
     for k, name in enumerate(given):
         new = name or f"column{k + 1}"
         if not name and new not in taken:
             taken.add(new)
-        elif not name or name in names:
-            count = 2
+        elif not name or name in used:
+            count = max(2, times[new])
             while f"{new}_{count}" in taken:
                 count += 1
+            times[new] = count + 1
             new = f"{new}_{count}"
             taken.add(new)
             if name:
                 said.append(f"more than one column is called {name!r}; column {k + 1} is {new!r} here.")
+        used.add(new)
         names.append(new)
     return names, said
 

@@ -152,8 +152,7 @@ class Event(ABC, Generic[Data]):
             for column in data.each():
                 total += ~np.isnan(column)
         elif isinstance(data, Codes):
-            for rows in chunks(len(data)):
-                total[rows] = data.labelled(rows)  # a value never seen hardly changes a score
+            total += data.labelled()  # a value never seen hardly changes a score
         return total
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)

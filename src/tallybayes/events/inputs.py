@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 
@@ -120,7 +121,7 @@ class Codes:
     @cached_property
     def _starts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:  # (F,) each
         """Each column's first table row here, and in the model's table."""
-        slots = np.array([len(labels) + 1 for labels in self.labels], np.int64)
+        slots = self._lengths + 1
         return np.cumsum(self.sizes) - self.sizes, np.cumsum(slots) - slots
 
     def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
@@ -133,14 +134,18 @@ class Codes:
             mask = np.stack([self._beyond(*one) for one in zip(self.columns, self.sizes, strict=True)], axis=1)
         return mask if mask.any() else None
 
-    def labelled(self, rows: slice) -> npt.NDArray[np.int64]:  # (n,)
-        """Return how many values of each of some rows have a label: neither missing nor never seen."""
-        if isinstance(self.columns, np.ndarray) and self.rows is None:
-            return np.asarray(len(self.labels) - self._beyond(self.columns[rows], self._lengths).sum(axis=1))
-        total = np.zeros(len(range(len(self))[rows]), np.int64)
-        for f, labels in enumerate(self.labels):
-            code = self.of_column(f, rows)
-            total += (code >= 0) & (code < len(labels))
+    def labelled(self) -> npt.NDArray[np.int64]:  # (n,)
+        """Return how many values of each row have a label: neither missing nor never seen."""
+        total = np.zeros(len(self), np.int64)
+        if self.rows is not None:  # in one pass over the rows, as hashes are added up
+            slots, lengths = np.repeat(self._starts[1], self.sizes), np.repeat(self._lengths, self.sizes)
+            known = (self.rows >= slots) & (self.rows < slots + lengths)
+            kernels.hash_codes(self.columns, known.astype(np.int64), self.sizes, total, low=self.low)
+        elif isinstance(self.columns, np.ndarray):
+            total += len(self.labels) - self._beyond(self.columns, self._lengths).sum(axis=1)
+        else:
+            for column, length in zip(self.columns, self._lengths, strict=True):
+                total += ~self._beyond(column, length)
         return total
 
     @cached_property

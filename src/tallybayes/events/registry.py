@@ -46,6 +46,8 @@ def parse(spec: str | Event, where: str = "events") -> Event:
         return spec
     if not isinstance(spec, str):
         raise BadOption(wanted(where, "an event model or its name", repr(spec)))
+    if spec in registered():  # most are a name alone, and a fit asks several times
+        return registered()[spec]()
     if len(spec) > _LONGEST:
         raise BadOption(wanted(where, f"at most {_LONGEST:,} characters", f"{len(spec):,}"))
     try:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tallybayes import kernels, sources
 from tallybayes.categories import OUTSIDE, Categories, encode
 from tallybayes.encoding import product
+from tallybayes.encoding.direct_codes import DIRECT_SPAN, direct_codes
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.correlation import Correlation
@@ -30,8 +31,6 @@ from tallybayes.schema.schema import Block, Missing
 
 __all__ = ["RowBatch"]
 
-# Whole numbers spanning less than this are their own codes; a table with this many rows per column stays small.
-_DIRECT_SPAN = 4096
 # Rows from which the span of a matrix of whole numbers is guessed.
 _GUESS_ROWS = 256
 
@@ -249,7 +248,7 @@ class RowBatch:
         if field is not None and sources.kind_of(field) == "matrix" and pa.types.is_integer(field.type.value_type):
             matrix = _signed(sources.matrix_of(self.batch.column(field.name)))
             if matrix is not None and unseen != "error":
-                direct = _guess(matrix) if slots is None else _direct(matrix, slots)
+                direct = _guess(matrix) if slots is None else direct_codes(matrix, slots)
                 if direct is not None:
                     return direct
         columns, labels = [], []
@@ -374,24 +373,8 @@ def _certain(matrix: npt.NDArray[Any]) -> Codes:
 
 
 def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[], Codes] | None) -> Codes | None:
-    if high - low >= _DIRECT_SPAN:
+    if high - low >= DIRECT_SPAN:
         return None
     width = matrix.shape[1]
     labels = Categories(pa.array(np.arange(low, high + 1)))
     return Codes(matrix, np.full(width, high - low + 1, np.int64), (labels,) * width, low, settle=settle)
-
-
-def _direct(matrix: npt.NDArray[Any], slots: Sequence[Categories]) -> Codes | None:
-    """Return whole numbers as their own codes into a model's slots, if these are whole numbers of a small span."""
-    if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
-        return None
-    values = [slot.array.to_numpy() for slot in slots]
-    low, high = int(min(v[0] for v in values)), int(max(v[-1] for v in values))
-    if high - low >= _DIRECT_SPAN:
-        return None
-    unseen = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
-    rows = np.repeat(unseen[:, None], high - low + 2, axis=1)
-    for f, v in enumerate(values):
-        rows[f, v - low] = unseen[f] - len(v) + np.arange(len(v))
-    sizes = np.full(len(slots), high - low + 2, np.int64)
-    return Codes(matrix, sizes, tuple(slots), low, outside="last", rows=rows.ravel())

@@ -1,0 +1,64 @@
+"""Whole numbers of a matrix as their own codes: a table leads from each number to the model's row for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import Categories
+from tallybayes.events.inputs import Codes
+
+__all__ = ["DIRECT_SPAN", "direct_codes"]
+
+# Whole numbers spanning less than this are their own codes; a table with this many rows per column stays small.
+DIRECT_SPAN = 4096
+
+
+def direct_codes(matrix: npt.NDArray[Any], slots: Sequence[Categories]) -> Codes | None:
+    """Return whole numbers as their own codes into a model's slots, if these are whole numbers of a small span."""
+    table = _table(_Same(slots))
+    if table is None:
+        return None
+    return Codes(matrix, table.sizes, tuple(slots), table.low, outside="last", rows=table.rows)
+
+
+class _Table(NamedTuple):
+    """Where each number from `low` on is among the rows of a model's table, column by column."""
+
+    low: int
+    sizes: npt.NDArray[np.int64]  # (F,)
+    rows: npt.NDArray[np.intp]  # (Σ sizes,)
+
+
+class _Same:
+    """Slots that are compared by identity: the slices of a batch are scored with the same ones."""
+
+    def __init__(self, slots: Sequence[Categories]) -> None:
+        self.slots = slots
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.slots is other.slots
+
+    def __hash__(self) -> int:
+        return id(self.slots)
+
+
+@lru_cache(maxsize=8)  # models in use at a time
+def _table(same: _Same) -> _Table | None:
+    slots = same.slots
+    if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
+        return None
+    values = [slot.array.to_numpy() for slot in slots]
+    low, high = int(min(v[0] for v in values)), int(max(v[-1] for v in values))
+    if high - low >= DIRECT_SPAN:
+        return None
+    unseen = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
+    rows = np.repeat(unseen[:, None], high - low + 2, axis=1)
+    for f, v in enumerate(values):
+        rows[f, v - low] = unseen[f] - len(v) + np.arange(len(v))
+    return _Table(low, np.full(len(slots), high - low + 2, np.int64), rows.ravel())

@@ -55,10 +55,10 @@ def dependence(self: Model, rows: Any, label: Any = None, **options: Any) -> Dep
     >>> tb.fit(xor, "y").dependence(xor).worst(1)[0].columns
     ('a', 'b')
     """
-    from tallybayes.structure.dependence import of_model
+    from tallybayes.structure.dependence import of_schema
 
-    check_keywords("dependence", of_model, options)
-    return of_model(self, rows, label, **options)
+    check_keywords("dependence", of_schema, options)
+    return of_schema(self.schema, rows, label, **options)
 
 
 def drift(self: Model, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Drift:

@@ -39,7 +39,7 @@ from tallybayes.reporting.origin import origin_of
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, default_how
 from tallybayes.schema.infer import SchemaOptions
 from tallybayes.schema.schema import Schema
-from tallybayes.structure.dependence import Dependence, of_model
+from tallybayes.structure.dependence import Dependence, of_schema
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 
 # Columns that are listed, drawn and tested in pairs, and mistakes that are explained: more would not be read.
@@ -362,7 +362,9 @@ def _dependence(case: Case, ranking: Sequence[str], left_out: list[str]) -> Depe
         left_out.append(f"Only pairs of the {_PAIRED} most important columns are tested for dependence.")
     tested = set(usable[:_PAIRED])
     columns = [name for name in schema.columns if name in tested]
-    return of_model(case.model, scan.source, scan.label, weights=scan.weight, columns=columns, threads=case.threads)
+    return of_schema(
+        case.model.schema, scan.source, scan.label, weights=scan.weight, columns=columns, threads=case.threads
+    )
 
 
 def _nomogram(

@@ -21,7 +21,6 @@ from tallybayes.encoding.bins import look
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.fitting import infer_rows
 from tallybayes.inference.choices import Choices
-from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions
 from tallybayes.schema.schema import Missing, Schema
 from tallybayes.sources import MissingValues
@@ -285,22 +284,6 @@ def dependence(
         return rows, infer_rows(rows, name, weight, given, Choices())
 
     return _counted(opened, columns, bins, values, threads)
-
-
-def of_model(
-    model: Model,
-    source: Any,
-    label: Any = None,
-    *,
-    weights: Any = None,
-    columns: Sequence[str] | None = None,
-    bins: int = BINS,
-    values: int = VALUES,
-    threads: int | None = None,
-) -> Dependence:
-    """Measure dependence as `dependence` does, with the column types of a model."""
-    how: dict[str, Any] = {"weights": weights, "columns": columns, "bins": bins, "values": values, "threads": threads}
-    return of_schema(model.schema, source, label, **how)
 
 
 def of_schema(

@@ -217,3 +217,27 @@ def test_a_total_among_numbers_with_markers_is_named(tally: Shell) -> None:
     assert "numbers, but for 'Summe': if missing, --missing auto --missing Summe" in tally("look sales.csv").out
     tally.done("fit sales.csv --label kind --missing auto --missing Summe -o m.tally")
     assert tb.load("m.tally").schema.events() == {"sold": "histogram"}
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "gap"), [("shop", "Total", ""), ("Filiale Nr.", "Gesamtsumme:", "-"), ("shop", "ИТОГО", "NA")]
+)
+def test_a_line_of_totals_is_said_and_the_way_to_leave_it_out_runs(
+    tally: Shell, name: str, word: str, gap: str
+) -> None:
+    rows = [f"{gap if k % 9 == 0 else ['north', 'south'][k % 2]},{k % 40},{'xy'[k % 2]}" for k in range(80)]
+    Path("sales.csv").write_text("\n".join([f"{name},sold,kind", *rows, f"{word},3120,all"]) + "\n", encoding="utf-8")
+    said = tally("look sales.csv").out
+    assert f"The last row looks like a line of totals (column {name!r} has {word!r})." in said
+    ran = tally("fit sales.csv --label kind -o m.tally")
+    assert f"sales.csv: the last row looks like a line of totals (column {name!r} has {word!r})." in ran.err
+    assert tb.load("m.tally").classes == ("all", "x", "y")
+    where = ran.err.partition("leave it out with ")[2].partition("\n")[0].removesuffix(".")
+    assert f"leave it out with {where}." in said
+    ran = tally(f"fit sales.csv --label kind {where} -o less.tally")
+    assert (ran.code, "totals" in ran.err) == (0, False)
+    model = tb.load("less.tally")
+    assert model.classes == ("x", "y")
+    assert float(model.evidence.rows.to_float().sum()) == 80
+    Path("sales.csv").write_text("\n".join([f"{name},sold,kind", *rows, f"{word},3120,x", f"{word},12,y"]) + "\n")
+    assert "totals" not in tally("look sales.csv").out + tally("fit sales.csv --label kind -o two.tally").err

@@ -15,6 +15,7 @@ from tallybayes.display.tables import Column, Grid, Result
 if TYPE_CHECKING:
     from tallybayes import sources
     from tallybayes.cli.inputs import InputRows
+    from tallybayes.schema.find_total import Total
 
 _LISTED = 30  # columns; of ten thousand pixels the first are enough
 _LOOK_BYTES = 256 << 10  # bytes of a text file: some thousand rows, at once even where they are compressed
@@ -52,6 +53,8 @@ class Look(Result):
         Its values, most frequent first.
     columns : tuple of ColumnLook
         All columns.
+    total : Total or None
+        The cell that names the last row a line of totals.
     """
 
     data: tuple[str, ...]
@@ -60,6 +63,7 @@ class Look(Result):
     label: str | None
     classes: dict[str, int]
     columns: tuple[ColumnLook, ...]
+    total: Total | None = None
 
     @property
     def _called(self) -> str:
@@ -106,6 +110,10 @@ class Look(Result):
     def _remarks(self) -> list[str]:
         """Return what was taken as missing, what is not used, and how to say otherwise."""
         notes = []
+        if self.total is not None:
+            cell = f"column {self.total.column!r} has {self.total.text!r}"
+            how = f"If it is one, leave it out with --where {shlex.quote(self.total.condition)}."
+            notes.append(f"The last row looks like a line of totals ({cell}). {how}")
         marked = [one for one in self.columns if one.markers]
         if marked:
             each = ((one.name, ", ".join(f"{text!r} {n:,}" for text, n in one.markers.items())) for one in marked)
@@ -131,6 +139,8 @@ def _look_at(rows: InputRows, data: list[str]) -> Look:
     from tallybayes.cli.column_look import infer_columns
     from tallybayes.cli.training import label_among
     from tallybayes.errors import BadData, wanted
+    from tallybayes.schema.find_total import find_total
+    from tallybayes.sources.column_readings import rows_with_class
 
     def work(source: sources.Source) -> Look:
         batches_ = iter(source)
@@ -145,7 +155,8 @@ def _look_at(rows: InputRows, data: list[str]) -> Look:
         if label is not None:
             counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
             classes = {str(one["values"]): one["counts"] for one in counted if one["values"] is not None}
-        return Look(tuple(data), first.num_rows, whole, label, classes, columns)
+        total = find_total(rows_with_class(first, label)) if whole else None
+        return Look(tuple(data), first.num_rows, whole, label, classes, columns, total)
 
     return rows.work(work)
 

@@ -37,6 +37,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (rf"^({_NAMES})(, column .*)?: wanted", lambda m: f"{_OPTIONS[m[1]]}{m[2] or ''}: wanted"),
         # what to do: events={'age': 'categorical'}, bad_lines='skip', alpha=1, structure 'tan' or 'naive'
         (r"events=\{'([^']*)': '([^']*)'\}", r"--event \1=\2"),
+        (r"with where='([^']*)'", lambda m: f"with --where {shlex.quote(m[1])}"),
         (
             rf"(?<!['\w])({_NAMES})=({_WORDS}|[\d.]*\d|(?=\.$))",
             lambda m: f"{_OPTIONS[m[1]]} {m[2]}".replace("'", "").rstrip(),

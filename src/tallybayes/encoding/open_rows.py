@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.engines import Partitioned
-from tallybayes.errors import BadData, BadOption, MissingColumnWarning, did_you_mean, wanted
+from tallybayes.errors import BadData, BadOption, GuessedLayoutWarning, MissingColumnWarning, did_you_mean, wanted
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
+from tallybayes.schema.find_total import find_total
 from tallybayes.schema.infer import SchemaOptions
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.column_readings import rows_with_class
@@ -102,6 +103,8 @@ def _find_readings(
     if first is not None:
         classed = rows_with_class(first, label if label in first.schema.names else None)
         mixed = len(classed) < len(first)
+        if len(first) < LOOK_ROWS and (total := find_total(classed)) is not None:
+            warnings.warn(total.warning(rows.name), GuessedLayoutWarning, stacklevel=2)
         looked = {n: find_reading(classed.column(n), missing, numbers=dense, mixed=mixed) for n, dense in open_}
     found = {name: one.reading for name, one in looked.items() if one is not None}
     return sources.ColumnReadings(found, markers_of_numbers(missing))

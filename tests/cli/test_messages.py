@@ -136,3 +136,11 @@ def test_fit_warns_of_a_model_worse_than_the_class_shares(tally: Shell) -> None:
     assert "warning: the log-loss on rows left out is" in ran.err
     assert "worse than no model" in ran.err
     assert "warning" not in tally("fit weather.csv -l play").err
+
+
+def test_the_nomogram_of_three_classes_takes_the_frequent_ones_or_the_positive(tally: Shell) -> None:
+    kinds = ["a b"] * 30 + ["c"] * 20 + ["d"] * 10
+    Path("k.csv").write_text("x,kind\n" + "".join(f"{k % 7},{kind}\n" for k, kind in enumerate(kinds)))
+    tally.done("fit k.csv --label kind -o m.tally")
+    assert "Points for a b against c" in tally("show m.tally --nomogram").out
+    assert "Points for d against a b" in tally("show m.tally --nomogram --positive d").out

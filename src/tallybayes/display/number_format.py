@@ -23,7 +23,7 @@ class NumberFormat:
     --------
     >>> NumberFormat("dates").text(19809.0), NumberFormat("timestamps").text(19809.5), NumberFormat("times").text(52740)
     ('2024-03-27', '2024-03-27 12:00', '14:39')
-    >>> NumberFormat("times").of_range("3600 to 7205.5")
+    >>> NumberFormat("times").of_range("3600 to 7205")
     '1:00 to 2:00:05'
     """
 

@@ -174,3 +174,23 @@ def test_tables_below_charts_are_folded_and_columns_can_be_searched() -> None:
     assert page.count('<details class="fold"') > 5
     assert 'data-find="columns-table"' in page
     assert 'id="columns-table"' in page
+
+
+def test_a_spike_is_said_and_long_names_differ_at_their_ends() -> None:
+    rng = np.random.default_rng(4)
+    names = [f"a class with a very long name, number {k}" for k in range(5)]
+    classes = rng.integers(0, 5, 400)
+    pay = np.where(rng.random(400) < 0.7, 0.0, rng.lognormal(8 + classes / 4, 1.2).round())
+    made = report({"pay": pay, "size": rng.normal(classes), "kind": [names[c] for c in classes]}, "kind")
+    text = " ".join("".join(Reader(made.to_html()).text).split())
+    spike = re.search(
+        r"0 in (\d+) to (\d+) % of each class; the chart shows the other rows, on a logarithmic axis\.", text
+    )
+    assert spike is not None
+    assert 50 < int(spike[1]) < 70 < int(spike[2]) < 90
+    for k in range(5):
+        assert len(re.findall(rf"…[a-z ]*, number {k}", text)) == 2  # in two tables
+    [before] = [one for one in made.before.distributions if one.column == "pay"]
+    assert before.bins[0] == "0"
+    assert before.counts[0].sum() == (pay == 0).sum()
+    assert before.counts.sum() == 400

@@ -12,6 +12,7 @@ from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.explain.number_axis import NumberAxis
 from tallybayes.explain.tables import Table
 from tallybayes.model import Model
 
@@ -34,6 +35,10 @@ class Histogram(Result):
         The weight of rows in each bin; rows outside all bins are in `totals` only.
     totals : ndarray, shape (C,)
         The weight of all rows that have a value.
+    axis : NumberAxis or None
+        The axis on which bins have equal width, if not a plain one.
+    spike : ndarray, shape (C,), or None
+        The share of each class's rows that have the number which the axis leaves out.
     """
 
     column: str
@@ -41,11 +46,14 @@ class Histogram(Result):
     edges: Floats
     counts: Floats
     totals: Floats
+    axis: NumberAxis | None = None
+    spike: Floats | None = None
 
     @property
     def density(self) -> Floats:  # (B, C)
-        """The share of rows per unit of the column; 0 for a class without rows."""
-        area = np.where(self.totals > 0, self.totals, 1.0) * np.diff(self.edges)[:, None]
+        """The share of rows per unit of the axis; 0 for a class without rows."""
+        edges = self.edges if self.axis is None else self.axis.forward(self.edges)
+        area = np.where(self.totals > 0, self.totals, 1.0) * np.diff(edges)[:, None]
         return np.asarray(self.counts / area)
 
     def points(self) -> list[dict[str, Any]]:
@@ -99,11 +107,17 @@ def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weig
     x, classes, w = x[some], classes[some], w[some]
     if not len(x):
         return None
-    edges = _edges(x, np.asarray(table.profile.values, np.float64), whole=bool((x == np.floor(x)).all()))
-    C = len(model.classes)
-    counts = np.stack([np.histogram(x[classes == c], edges, weights=w[classes == c])[0] for c in range(C)], axis=1)
+    C, axis = len(model.classes), table.axis
     totals = np.bincount(classes, w, C).astype(np.float64)
-    return Histogram(table.column, model.classes, edges, counts.astype(np.float64), totals)
+    spike = None
+    if axis is not None and axis.spike is not None:
+        at = x == axis.spike
+        spike = np.bincount(classes[at], w[at], C) / np.where(totals > 0, totals, 1.0)
+        x, classes, w = x[~at], classes[~at], w[~at]
+    whole = bool((x == np.floor(x)).all())
+    edges = axis.cut(BINS) if axis is not None else _edges(x, np.asarray(table.profile.values, np.float64), whole=whole)
+    counts = np.stack([np.histogram(x[classes == c], edges, weights=w[classes == c])[0] for c in range(C)], axis=1)
+    return Histogram(table.column, model.classes, edges, counts.astype(np.float64), totals, axis, spike)
 
 
 def _edges(x: Floats, drawn: Floats, *, whole: bool) -> Floats:

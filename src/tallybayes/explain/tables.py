@@ -17,6 +17,7 @@ from tallybayes.events.inputs import Floats, as_number
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Profile
 from tallybayes.events.one_dependence import OneDependence
+from tallybayes.explain.number_axis import NumberAxis
 from tallybayes.model import Model
 
 _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
@@ -44,6 +45,8 @@ class Table(Result):
         The log-probability of each value in each class: a density if the rows are parameters.
     format : NumberFormat or None
         How its numbers are written, if not plainly: as dates or times.
+    axis : NumberAxis or None
+        The axis of its chart, if a plain one would not do.
     """
 
     column: str
@@ -54,6 +57,7 @@ class Table(Result):
     values: Floats
     profile: Profile = field(repr=False)
     format: NumberFormat | None = field(default=None, kw_only=True)
+    axis: NumberAxis | None = field(default=None, kw_only=True)
 
     @property
     def density(self) -> Floats:  # (K, C)
@@ -114,6 +118,8 @@ class Table(Result):
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: one for each value and class."""
         density, format_ = self.density, self.format
+        if self.axis is not None:
+            density = density * self.axis.stretch(np.asarray(self.profile.values, np.float64))[:, None]
         words = [{} if format_ is None else {"label": format_.text(as_number(value))} for value in self.profile.values]
         return [
             {"value": plain(value), "class": str(name), "probability": plain(density[k, c]), **words[k]}
@@ -278,18 +284,23 @@ class Tables(Result):
         return Sheet("", tuple(grids), (f"and {more} more columns",) if more > 0 else ())
 
 
-def table(model: Model, column: str, within: tuple[float, float] | None = None) -> Table:
-    """Return the table of one column; its density is drawn within a range, if given."""
+def table(
+    model: Model, column: str, within: tuple[float, float] | None = None, axis: NumberAxis | None = None
+) -> Table:
+    """Return the table of one column; its density is drawn within a range or on an axis, if given."""
     b, f = model.schema.place(column)
     event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
     rows, counts, values = likelihood.table(f)
     profile = likelihood.profile(f)
-    if within is not None and profile.kind in ("numbers", "counts"):
+    axis = axis if profile.kind == "numbers" else None
+    if axis is not None:
+        profile = likelihood.profile(f, axis.points())
+    elif within is not None and profile.kind in ("numbers", "counts"):
         profile = likelihood.profile(f, _inside(profile, *within))
     if profile.kind != "words":
         format_ = model.schema.number_format(column)
         rows = rows if format_ is None else tuple(format_.of_range(str(row)) for row in rows)
-        return Table(column, event.name, rows, model.classes, counts, values, profile, format=format_)
+        return Table(column, event.name, rows, model.classes, counts, values, profile, format=format_, axis=axis)
     statistic = likelihood.statistic
     place = statistic.values_of(f)[statistic.labels[f].find(pa.array(profile.values, pa.string()))]
     documents = statistic.sums["documents"].take(place, axis=1).to_float().T

@@ -23,6 +23,7 @@ from tallybayes.explain.histograms import Histogram, histogram
 from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.mutual_information import counted_information
 from tallybayes.explain.nomogram import Nomogram, nomogram
+from tallybayes.explain.number_axis import NumberAxis, find_axis
 from tallybayes.explain.tables import Table, prior_table, table
 from tallybayes.explain.weight_table import weight_table
 from tallybayes.fitting import FitOptions, fit_with
@@ -197,7 +198,8 @@ def _reported(case: Case, origin: Origin, changed: Drift | None) -> ReportData:
     kept = set(ranking[:_LISTED])
     before = _before(case, [name for name in model.schema.columns if name in kept])
     observed = _observed(case, [one.name for one in before.facts])
-    tables = tuple(table(model, name, observed.get(name)) for name in ranking[:_DRAWN])
+    axes = _axes(case, [name for name in ranking[:_DRAWN] if name in observed])
+    tables = tuple(table(model, name, observed.get(name), axes.get(name)) for name in ranking[:_DRAWN])
     bits = dict(zip(model.schema.terms, mattering.information.tolist(), strict=True))
     with span(*_CURVED):
         learning = _curve(case, left_out)
@@ -232,7 +234,7 @@ def _before(case: Case, columns: list[str]) -> BeforeModelling:
     return BeforeModelling(
         rows=scan.sample.num_rows,
         facts=facts_of(scan, schema, columns),
-        distributions=distributions(sample, columns),
+        distributions=distributions(sample, columns, stretched=True),
         missing=missing_pattern(sample, columns),
         duplicates=duplicates(scan.source, own),
         leaks=leaks(sample, [name for name in columns if name not in schema.texts]),
@@ -249,6 +251,15 @@ def _observed(case: Case, columns: Sequence[str]) -> dict[str, tuple[float, floa
         if len(finite):
             found[name] = observed_range(finite)[:2]
     return found
+
+
+def _axes(case: Case, columns: Sequence[str]) -> dict[str, NumberAxis]:
+    """Return the axes of columns of numbers that a plain axis does not show."""
+    rows = RowBatch(case.scan.sample, 0, case.model.schema.missing)
+    plain = (name for name in columns if case.model.schema.number_format(name) is None)
+    numbers = ((name, as_numbers(present(rows.column(name)))) for name in plain)
+    found = ((name, None if given is None else find_axis(given)) for name, given in numbers)
+    return {name: axis for name, axis in found if axis is not None}
 
 
 def _on_the_model(case: Case) -> list[Remark]:

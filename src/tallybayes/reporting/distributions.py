@@ -16,6 +16,7 @@ from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes
+from tallybayes.explain.number_axis import NumberAxis, find_axis
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import plain_value
 
@@ -94,8 +95,10 @@ class ClassedRows:
         )
 
 
-def distribution(sample: ClassedRows, column: str) -> Distribution:
+def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -> Distribution:
     """Count a column's values by class.
+
+    Where `stretched`, bins of numbers with heavy tails are not equally wide, and a spike has one of its own.
 
     Examples
     --------
@@ -115,6 +118,12 @@ def distribution(sample: ClassedRows, column: str) -> Distribution:
     if numbers is None:
         names, bins = _common(values)
         return Distribution(column, "values", names, sample.classes, sample.count(bins, len(names)), missing)
+    axis = find_axis(numbers) if stretched and not pa.types.is_temporal(values.type) else None
+    if axis is not None:
+        names, bins = _on_axis(axis, numbers)
+        counts = sample.count(bins, len(names))
+        ends = [end for end in (axis.low, axis.high, axis.spike) if end is not None]
+        return Distribution(column, kind, names, sample.classes, counts, missing, min(ends), max(ends))
     edges, cut = _edges(numbers[np.isfinite(numbers)])
     inside = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2)
     bins = np.where(np.isfinite(numbers), inside, -1).astype(np.intp)
@@ -123,6 +132,18 @@ def distribution(sample: ClassedRows, column: str) -> Distribution:
     return Distribution(
         column, kind, names, sample.classes, counts, missing, float(edges[0]), float(edges[-1]), cut=cut
     )
+
+
+def _on_axis(axis: NumberAxis, numbers: Floats) -> tuple[tuple[str, ...], Codes]:
+    """Return the names of bins that are equally wide on an axis, and the bin of each number."""
+    edges = axis.cut(BINS)
+    names = [f"{low:.4g} to {high:.4g}" for low, high in itertools.pairwise(edges)]
+    bins = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, BINS - 1)
+    if axis.spike is not None:
+        at = int(np.clip(np.searchsorted(edges, axis.spike), 0, BINS))
+        names.insert(at, f"{axis.spike:.4g}")
+        bins = np.where(numbers == axis.spike, at, bins + (bins >= at))
+    return tuple(names), np.where(np.isfinite(numbers), bins, -1).astype(np.intp)
 
 
 def present(column: pa.Array) -> pa.Array:
@@ -208,6 +229,6 @@ def quantile_bins(numbers: Floats, most: int) -> Codes:  # (n,)
     return np.where(np.isfinite(numbers), bins, -1).astype(np.intp)
 
 
-def distributions(sample: ClassedRows, columns: Sequence[str]) -> tuple[Distribution, ...]:
+def distributions(sample: ClassedRows, columns: Sequence[str], *, stretched: bool = False) -> tuple[Distribution, ...]:
     """Count the values of several columns by class."""
-    return tuple(distribution(sample, name) for name in columns)
+    return tuple(distribution(sample, name, stretched=stretched) for name in columns)

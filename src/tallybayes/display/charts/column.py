@@ -22,12 +22,13 @@ def column_chart(
     *,
     small: bool = False,
     format_: NumberFormat | None = None,
+    log: tuple[float, list[float]] | None = None,
 ) -> Any:
     """Draw bars side by side for each value, or a curve for each class.
 
     `points` come from `Table.points`, the kind from `Profile.kind`; `spread`, from `Histogram.points`, is a histogram
     drawn behind the curves. A small chart has no scale of densities, whose numbers are in its tooltips. The format
-    writes numbers as dates or times.
+    writes numbers as dates or times; `log` is the constant of a symmetric logarithmic axis, and its ticks.
     """
     # Altair copies a chart with its data at every step, so data is added last.
     drawn = {"data": alt.InlineData(values=points), "title": column}
@@ -45,15 +46,23 @@ def column_chart(
         return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
     y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
     x = alt.X("value:Q", title=None).scale(zero=False, nice=False)
-    x = x.axis(grid=False) if format_ is None else x.axis(grid=False, tickCount=5, labelExpr=format_.expression)
+    if format_ is None:
+        x = x.axis(grid=False)
+    else:  # round dates and times, which a scale of numbers does not know
+        ends = [point["value"] for point in points] or [0.0]
+        rounded = list(format_.ticks(min(ends), max(ends), 5 if small else 7))
+        x = x.axis(grid=False, values=rounded, labelExpr=format_.expression, labelOverlap=True)
+    scale = {"zero": False, "nice": False} | ({} if log is None else {"type": "symlog", "constant": log[0]})
     if small:
-        labels = _SHORT_NUMBER if format_ is None else format_.expression
-        x = x.axis(grid=False, tickCount=4 if format_ is None else 3, labelExpr=labels)
+        if format_ is None:
+            some = {"tickCount": 4} if log is None else {"values": log[1]}
+            x = x.axis(grid=False, labelExpr=_SHORT_NUMBER, **some)
         y = y.title(None).axis(labels=False, ticks=False, domain=False)
+    x = x.scale(**scale)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
         x=x, y=y, color=colour_of("class", classes), tooltip=tips
     )
-    area = _spread(spread, y, classes, format_) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
+    area = _spread(spread, x, y, classes, format_) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
         x=x, y=y.stack(None), color=colour_of("class", classes)
     )
     both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
@@ -81,7 +90,7 @@ def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> An
 
 
 def _spread(
-    spread: list[dict[str, Any]] | None, y: Any, classes: list[str], format_: NumberFormat | None = None
+    spread: list[dict[str, Any]] | None, x: Any, y: Any, classes: list[str], format_: NumberFormat | None
 ) -> Any:
     if not spread:
         return None
@@ -91,8 +100,9 @@ def _spread(
         ends_ = [alt.Tooltip("rows from:N", title="from"), alt.Tooltip("rows to:N", title="to")]
     tips = [alt.Tooltip("class:N"), *ends_, alt.Tooltip("rows:Q", format=",.6~r")]
     bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
-    ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
-    height = y.copy()
+    start, height = x.copy(), y.copy()
+    start.shorthand = "from:Q"
+    ends = {"x": start, "x2": "to:Q"}
     height.shorthand = "density:Q"
     return bars.encode(**ends, y=height.stack(None), y2=alt.Y2Datum(0), color=colour_of("class", classes), tooltip=tips)
 

@@ -9,6 +9,7 @@ from typing import Any
 from tallybayes.display.charts.column import column_chart, horizontal_bar_chart, words_chart
 from tallybayes.display.charts.importance import importance_chart
 from tallybayes.display.tables import Grid, Sheet, number
+from tallybayes.explain.histograms import Histogram
 from tallybayes.explain.tables import Table, WordTable
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.sections.format import VALUES, Figures, legend_classes
@@ -17,6 +18,7 @@ _CARDS = 8  # columns that are drawn at once; the others are folded
 _RANKED = 15  # columns whose importance is drawn; all are in the table
 _WORDS = 8  # of each class that are drawn
 _BARS = 40  # of a small chart: values × classes
+_SPIKES = 4  # classes whose shares are listed
 _SHORT = 8  # columns; a longer nomogram is folded
 
 
@@ -39,9 +41,10 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
         points = table.points()
         some = [one for name in names for one in [p for p in points if p["class"] == name][:_WORDS]]
         chart = words_chart(some, table.column, names)
-        return {"name": table.column, "event": table.event, "words": True, "table": _words(table)} | {
+        return {"name": table.column, "event": table.event, "words": True, "table": _words(table), "note": ""} | {
             "charts": charts.add(f"column-{k}", chart)
         }
+    beside = ""
     most = min(VALUES, max(2, _BARS // len(names)))
     note = f"and {len(table.rows) - most} more values" if len(table.rows) > most else ""
     table = table.frequent(most)
@@ -50,12 +53,32 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
     else:
         spread = data.histograms.get(table.column)
         points = [] if spread is None else [p for p in spread.points() if p["class"] in names]
-        chart = column_chart(table.points(), "", names, table.profile.kind, points, small=True, format_=table.format)
+        chart = column_chart(
+            table.points(), "", names, table.profile.kind, points, small=True, format_=table.format, log=_log(table)
+        )
+        beside = "" if spread is None else _spike(spread)
     shown = table.shown()
     grid = Grid("", shown.columns, shown.rows, (note,) if note and table.counts is not None else ())  # type: ignore[union-attr]
-    return {"name": table.column, "event": table.event, "words": False, "table": grid} | {
+    return {"name": table.column, "event": table.event, "words": False, "table": grid, "note": beside} | {
         "charts": charts.add(f"column-{k}", chart)
     }
+
+
+def _log(table: Table) -> tuple[float, list[float]] | None:
+    axis = table.axis
+    return None if axis is None or not axis.constant else (axis.constant, axis.ticks())
+
+
+def _spike(spread: Histogram) -> str:
+    """Return what the chart leaves out: how many rows of each class have the most frequent number."""
+    axis, shares = spread.axis, spread.spike
+    if axis is None or axis.spike is None or shares is None:
+        return "The axis is logarithmic." if axis is not None and axis.constant else ""
+    each = ", ".join(f"{100 * share:.0f} % of {name}" for share, name in zip(shares, spread.classes, strict=True))
+    if len(shares) > _SPIKES:
+        each = f"{100 * shares.min():.0f} to {100 * shares.max():.0f} % of each class"
+    log = ", on a logarithmic axis" if axis.constant else ""
+    return f"{axis.spike:g} in {each}; the chart shows the other rows{log}."
 
 
 def _words(table: WordTable) -> Sheet:

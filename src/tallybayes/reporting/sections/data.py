@@ -13,6 +13,7 @@ from tallybayes.reporting.distributions import Distribution
 from tallybayes.reporting.sections.format import CLASSES, Figures, legend_classes, percent, shown_value
 
 _HIGH, _WIDE = 26, 132  # pixels of a small picture; its units are those of the drawing
+_SPIKE = 4.0  # times the second highest bar of numbers; a higher one is cut
 _OTHER = 7  # the colour of all classes that have none of their own
 _BOUND = 0.9995  # a higher bound would be written as 100 %
 _LEAKS = 3  # more would not be read
@@ -116,6 +117,9 @@ def _about(values: Distribution) -> str:
         return "; ".join(f"{name}: {percent(float(n / max(total, 1)))}" for name, n in shares)
     what = "characters" if values.kind == "lengths" else ""
     tails = "; beyond: in the first and last bar" if values.cut else ""
+    bars = np.sort(values.counts.sum(axis=1))
+    if values.kind == "numbers" and len(bars) > 2 and bars[-1] > _SPIKE * bars[-2]:
+        tails += "; the highest bar is cut"
     return f"{values.bins[0].split(' to ')[0]} to {values.bins[-1].split(' to ')[-1]} {what}{tails}".strip()
 
 
@@ -132,6 +136,10 @@ def _paths(counts: dict[int, Floats], gap: float) -> list[dict[str, Any]]:
     """Return a path of bars for each colour, stacked on those before it."""
     total = np.sum(list(counts.values()), axis=0)
     size = max(len(total), 2)
+    # A bar far above all others (a spike at 0) is cut at the upper edge, or nothing else would be seen.
+    top = max(_SPIKE * float(np.sort(total)[-2]), 1.0) if gap == 0.0 and len(total) > 2 else np.inf
+    counts = {colour: own * np.minimum(1.0, top / np.maximum(total, 1.0)) for colour, own in counts.items()}
+    total = np.minimum(total, top)
     scale, wide = _HIGH / max(float(total.max(initial=0.0)), 1.0), _WIDE / size
     bar = wide * (1 - gap)
     below, paths = np.zeros(len(total)), []

@@ -45,3 +45,15 @@ def finite(value: float) -> float | None:
 def shown_value(value: Any) -> str:
     """Format a value of a column."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def short_name(name: Any, most: int) -> str:
+    """Return a name without its middle if it is long: classes often differ at the end.
+
+    Examples
+    --------
+    >>> short_name("a rather long class name number 7", 16)
+    'a rather… number 7'
+    """
+    text = str(name)
+    return text if len(text) <= most + 2 else f"{text[: most // 2].rstrip()}…{text[-(most - most // 2) - 1 :]}"

@@ -16,12 +16,13 @@ from tallybayes.evaluation import Calibration, Confusion, OperatingPoint
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import Answer, CostStep, Figure
-from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent
+from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent, short_name
 
 # Most ROC curves and notes: more would not be read.
 _CURVES, _NOTES = 6, 3
 _MODELS = {"ridge": "logistic regression"}
 _RARE = 3  # rows; all rows of such a class may be held out together
+_NAMED = 17  # letters of a class that fit into a table beside another
 BESIDE = 4  # classes; a wider confusion matrix does not fit beside another section
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
@@ -86,7 +87,7 @@ def _by_class(data: ReportData) -> Grid:
     columns = [seen.sensitivity, seen.specificity, seen.precision, seen.f1]
     rows = tuple(
         (
-            str(seen.classes[c]),
+            short_name(seen.classes[c], _NAMED),
             number(support[c], 1),
             *(percent(float(column[c])) for column in columns),
             _auc(seen, c),

@@ -58,8 +58,8 @@ class NumberAxis:
 
     def cut(self, parts: int) -> Floats:  # (parts + 1,)
         """Return the edges of parts that are equally wide on the axis."""
-        ends = self.forward(np.array([self.low, self.high]))
-        edges = self.backward(np.linspace(*ends, parts + 1))
+        first, last = self.forward(np.array([self.low, self.high])).tolist()
+        edges = self.backward(np.linspace(first, last, parts + 1))
         edges[[0, -1]] = self.low, self.high  # without rounding
         return edges
 

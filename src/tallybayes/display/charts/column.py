@@ -52,13 +52,15 @@ def column_chart(
         ends = [point["value"] for point in points] or [0.0]
         rounded = list(format_.ticks(min(ends), max(ends), 5 if small else 7))
         x = x.axis(grid=False, values=rounded, labelExpr=format_.expression, labelOverlap=True)
-    scale = {"zero": False, "nice": False} | ({} if log is None else {"type": "symlog", "constant": log[0]})
+    scale = alt.Scale(zero=False, nice=False)
+    if log is not None:
+        scale = alt.Scale(zero=False, nice=False, type="symlog", constant=log[0])
     if small:
         if format_ is None:
             some = {"tickCount": 4} if log is None else {"values": log[1]}
             x = x.axis(grid=False, labelExpr=_SHORT_NUMBER, **some)
         y = y.title(None).axis(labels=False, ticks=False, domain=False)
-    x = x.scale(**scale)
+    x = x.scale(scale)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
         x=x, y=y, color=colour_of("class", classes), tooltip=tips
     )

@@ -23,7 +23,7 @@ PAY = np.where(RNG.random(2000) < 0.7, 0.0, RNG.lognormal(9, 1.2, 2000).round(2)
         (PAY - 50, -50.0, True),
         (np.where(RNG.random(900) < 0.4, 7.5, RNG.normal(size=900)), 7.5, False),
         (RNG.lognormal(2, 1.3, 900), None, True),
-        (RNG.standard_t(1, 900), None, True),
+        (RNG.standard_t(2, 900), None, True),
     ],
 )
 def test_spikes_and_heavy_tails_get_an_axis(numbers: np.ndarray, spike: float | None, log: bool) -> None:
@@ -40,6 +40,17 @@ def test_spikes_and_heavy_tails_get_an_axis(numbers: np.ndarray, spike: float | 
 @pytest.mark.parametrize("numbers", [RNG.normal(size=900), RNG.exponential(size=900), RNG.integers(0, 9, 900), [], [1]])
 def test_other_columns_keep_a_plain_axis(numbers: np.ndarray) -> None:
     assert find_axis(np.asarray(numbers, np.float64)) is None
+
+
+def test_wild_outliers_are_outside_the_axis() -> None:
+    numbers = RNG.lognormal(7, 1, 400)
+    axis = find_axis(np.append(numbers, [1e12, 1e12]))
+    assert axis is not None
+    assert axis.cuts
+    assert axis.high < numbers.max()
+    plain = find_axis(numbers)
+    assert plain is not None
+    assert not plain.cuts
 
 
 def test_densities_on_the_axis_have_the_area_of_the_rows_that_are_drawn() -> None:

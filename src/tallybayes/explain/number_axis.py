@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,9 @@ _FEWEST = 20
 # How far the 1st or 99th percentile is from the median, in interquartile ranges: 1.7 for a normal column, 3.6 for an
 # exponential one, 6.4 for a lognormal one with σ = 1, of which a plain axis shows little.
 _HEAVY = 5.0
+# The range of all numbers in ranges of the inner 98 %, on the axis: 1.2 for 400 lognormal ones, at most 1.8
+# in 200 draws.
+_FAR = 2.0
 _POINTS = 120  # of a curve; more would not be seen
 _TICKS = 5
 
@@ -29,6 +32,8 @@ class NumberAxis:
     ----------
     low, high : float
         The range of the numbers that are drawn.
+    cuts : bool
+        Whether some numbers are outside this range.
     constant : float
         The number around which the axis turns from linear to logarithmic, by sign(x) log(1 + |x| / constant); 0 for a
         plain axis.
@@ -43,6 +48,7 @@ class NumberAxis:
     constant: float = 0.0
     spike: float | None = None
     gap: float = 0.0
+    cuts: bool = False
 
     def forward(self, x: Floats) -> Floats:
         """Return the places of numbers on the axis."""
@@ -102,4 +108,8 @@ def find_axis(numbers: Floats) -> NumberAxis | None:
     if spike is None and not heavy:
         return None
     constant = float(np.percentile(np.abs(rest[rest != 0]), 5)) if heavy else 0.0
-    return NumberAxis(float(values[0]), float(values[-1]), constant, spike, gap)
+    axis = NumberAxis(float(values[0]), float(values[-1]), constant, spike, gap)
+    whole, inner = (np.ptp(axis.forward(np.array(ends))) for ends in ((axis.low, axis.high), (first, last)))
+    if not 0 < inner < whole / _FAR:
+        return axis
+    return replace(axis, low=float(first), high=float(last), cuts=True)

@@ -123,7 +123,7 @@ def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -
         names, bins = _on_axis(axis, numbers)
         counts = sample.count(bins, len(names))
         ends = [end for end in (axis.low, axis.high, axis.spike) if end is not None]
-        return Distribution(column, kind, names, sample.classes, counts, missing, min(ends), max(ends))
+        return Distribution(column, kind, names, sample.classes, counts, missing, min(ends), max(ends), axis.cuts)
     edges, cut = _edges(numbers[np.isfinite(numbers)])
     inside = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2)
     bins = np.where(np.isfinite(numbers), inside, -1).astype(np.intp)

@@ -241,3 +241,17 @@ def test_a_line_of_totals_is_said_and_the_way_to_leave_it_out_runs(
     assert float(model.evidence.rows.to_float().sum()) == 80
     Path("sales.csv").write_text("\n".join([f"{name},sold,kind", *rows, f"{word},3120,x", f"{word},12,y"]) + "\n")
     assert "totals" not in tally("look sales.csv").out + tally("fit sales.csv --label kind -o two.tally").err
+
+
+def test_line_ends_in_values_are_shown_escaped(tally: Shell) -> None:
+    rows = "".join(f'"line one\nline {k} two\t.";{k % 7};{"ab"[k % 2]}\n' for k in range(30))
+    Path("notes.csv").write_text("note;x;kind\n" + rows)
+    said = tally("look notes.csv").out
+    assert "line one\\nline 0 two\\t." in said
+    assert "line one\n" not in said
+    Path("texts/pos").mkdir(parents=True)
+    Path("texts/neg").mkdir()
+    for k in range(6):
+        Path(f"texts/pos/{k}.txt").write_text(f"a good film {k}\n")
+        Path(f"texts/neg/{k}.txt").write_text(f"a bad film {k}\n")
+    assert "a bad film 0, a bad film 1, a bad film 2" in tally("look texts").out

@@ -161,6 +161,9 @@ def _look_at(rows: InputRows, data: list[str]) -> Look:
     return rows.work(work)
 
 
+_ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})  # a cell of a table is one line
+
+
 def _short(value: Any) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip().translate(_ESCAPES)
     return text if len(text) <= 24 else f"{text[:23]}…"

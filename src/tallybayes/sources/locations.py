@@ -245,7 +245,8 @@ def _data(files: Sequence[tuple[str, ...]], where: str, endings: Endings) -> lis
     found = [parts for parts in shown if set(kinds) & set(PurePath(parts[-1].lower()).suffixes)]
     if found and len(found) < len(shown):
         others = ", ".join("/".join(parts) for parts in shown if parts not in found)
-        sentence = f"{where}: took the {len(found):,} files of {', '.join(kinds)}, and left out {others[:200]}."
+        files_ = "1 file" if len(found) == 1 else f"{len(found):,} files"
+        sentence = f"{where}: took the {files_} of {', '.join(kinds)}, and left out {others[:200]}."
         warnings.warn(sentence, LeftOutWarning, stacklevel=2)
     if not found:
         do = "Pass a glob for files of another kind, such as 'directory/*.csv'"

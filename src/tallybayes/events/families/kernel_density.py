@@ -33,7 +33,8 @@ _MASSES = (4.0, 32.0)  # α, rows that look like all classes together: a few, or
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which h and α are weighed
 _PLACES = 2 * _FARTHEST + 1
 _ALPHAS = np.array(_MASSES)
-_SHAPES = np.maximum(1.0 - (np.arange(_WIDTHS[-1]) / np.array(_WIDTHS)[:, None]) ** 2, 0.0) ** 3  # (h, steps)
+_FALL = np.maximum(1.0 - np.square(np.arange(_WIDTHS[-1]) / np.array(_WIDTHS)[:, None]), 0.0)
+_SHAPES = _FALL * _FALL * _FALL  # (h, steps): NumPy's power has other bits on other processors
 
 
 @dataclass(frozen=True, eq=False)

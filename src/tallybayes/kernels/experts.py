@@ -155,7 +155,7 @@ def mix_experts(
     [0.3, 0.35, 0.35]
     """
     (K, C), given = counts.shape, log_weights is not None
-    weights = np.empty((3, len(sizes))) if log_weights is None else np.array(log_weights)
+    weights = np.empty((3, len(sizes))) if log_weights is None else np.array(log_weights, order="C")
     out, left_out = np.empty((K, C)) if mixed else None, np.empty((C, len(pairs)))
     flat = terms.reshape(9 * K, C)
     _native.mix_experts(flat, counts, sizes, log_rows, *used, given, pairs, weights, out, left_out)

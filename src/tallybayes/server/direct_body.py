@@ -25,7 +25,7 @@ __all__ = ["DirectBody"]
 
 _LEAST = 1 << 20  # bytes still to come that are worth a thread of their own
 _SCRATCH = 1 << 18  # bytes at a time, of those that nobody wants
-_ENOUGH = 1 << 19  # bytes worth waking for: each time costs about as much as copying 50,000
+_ENOUGH = 1 << 20  # bytes worth waking for: each time costs about as much as copying 50,000
 _LOOK = 1.0  # seconds after which fewer are taken: a client may send slowly, within its limits
 
 

@@ -43,4 +43,4 @@ def test_every_figure_of_a_pair_and_of_an_answer_is_described() -> None:
 
 def test_the_picture_of_the_votes_says_what_the_page_says(data: Path) -> None:
     votes = tb.dependence(data / "house-votes-84" / "house_votes_84.csv.gz", "label", missing_values=["?"])
-    assert f"{len(votes.broken())} of {len(votes)} pairs depend on each other given the party" in text_of(DEPENDENCE)
+    assert f"{len(votes.dependent())} of {len(votes)} pairs depend on each other given the party" in text_of(DEPENDENCE)

@@ -63,7 +63,7 @@ def test_the_figures_of_real_texts(name: str, data: Path) -> None:
     assert f"gets {per_cent((said == labels[~learned]).mean())} right" in page
     assert per_cent(most) in page
     if "onion" in name:
-        telling = {c: [f"*{one.word}*" for one in words] for c, words in model.table("text").telling(3).items()}
+        telling = {c: [f"*{one.word}*" for one in words] for c, words in model.table("text").top_words(3).items()}
         assert "for The Onion are {}, {} and {};".format(*telling["onion"]) in page
         assert "those against it {}, {} and {}.".format(*telling["not_onion"]) in page
 

@@ -43,7 +43,7 @@ def test_the_most_telling_words_are_those_of_the_largest_log_odds():
     texts = ["cheap pills now", "cheap cheap watches for you", "lunch today at noon", "are you free for lunch"]
     model = tb.fit(texts, ["spam", "spam", "ham", "ham"], alpha=1.0)
     table = model.table("text")
-    telling = table.telling(3)
+    telling = table.top_words(3)
     first = telling["spam"][0]
     assert (first.word, first.counts, first.documents) == ("cheap", (0.0, 3.0), (0.0, 2.0))
     shares = dict(zip(table.rows, table.values, strict=True))
@@ -80,5 +80,5 @@ def test_a_table_of_some_classes_and_of_frequent_values() -> None:
 def test_a_table_of_words_of_some_classes() -> None:
     model = tb.fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
     table = model.table("text").of_classes(["spam"])
-    assert list(table.telling(1)) == ["spam"]
-    assert table.telling(1)["spam"][0].word == "cheap"
+    assert list(table.top_words(1)) == ["spam"]
+    assert table.top_words(1)["spam"][0].word == "cheap"

@@ -39,7 +39,7 @@ def test_the_newest_messages_are_tested() -> None:
     assert found.trained == {"ham": 90, "spam": 90}
     assert found.tested == {"ham": 45, "spam": 45}
     assert found.since == "2024-08-01"
-    assert found.called["spam"]["spam"] + found.called["spam"].get("unsure", 0) == 45
+    assert found.confusion["spam"]["spam"] + found.confusion["spam"].get("unsure", 0) == 45
     assert found.one_minus_auc is not None
     assert found.one_minus_auc < 0.01
     assert found.undated == 0

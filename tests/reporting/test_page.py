@@ -123,7 +123,7 @@ def test_the_first_screen_says_the_answer() -> None:
 def test_figures_on_the_page_are_those_of_the_data() -> None:
     text = page_of("flowers")
     data = flowers()
-    for one in data.answer.standings:
+    for one in data.answer.figures:
         assert f"{one.value:.4f}" in text
     assert f"{data.answer.after.ece:.3f}" in text
     for curve in data.answer.evaluation.curves.values():

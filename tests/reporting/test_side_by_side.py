@@ -32,7 +32,7 @@ def test_agreement_counts_every_row_once() -> None:
     assert sum(found.agreement) == found.rows == 300
     assert found.agreement.both + found.agreement.first == round(a["accuracy"].value * 300)
     assert found.agreement.both + found.agreement.second == round(b["accuracy"].value * 300)
-    assert found.agreement.first + found.agreement.second == len(found.apart)
+    assert found.agreement.first + found.agreement.second == len(found.disagreements)
 
 
 def test_the_figures_are_those_of_each_report() -> None:
@@ -83,7 +83,7 @@ def test_rows_that_differ_can_be_downloaded() -> None:
     page = two().to_html()
     [packed] = re.findall(r'download="differences.csv" href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
     lines = base64.b64decode(packed).decode().splitlines()
-    assert len(lines) == len(two().apart) + 1
+    assert len(lines) == len(two().disagreements) + 1
     assert HOSTILE not in page
 
 

@@ -36,7 +36,7 @@ def categories(seed: int, n: int = 400, width: int = 4) -> dict[str, Any]:
 
 def test_exclusive_or_names_its_pair_and_says_why_it_matters() -> None:
     found = tb.dependence(XOR, "y")
-    [worst] = found.broken()
+    [worst] = found.dependent()
     assert worst.columns == ("a", "b")
     assert (worst.given, worst.overall, worst.together, worst.alone, worst.interaction) == (1, 0, 1, (0, 0), 1)
     assert worst.df == 2
@@ -93,7 +93,7 @@ def test_under_independence_p_values_are_roughly_uniform() -> None:
     assert len(found) == 300
     for p in (found.figures.given_p, found.figures.overall_p):
         assert kstest(p, "uniform").pvalue > 0.01
-    assert not found.broken()
+    assert not found.dependent()
     mean = np.mean(found.figures.given)
     assert mean == pytest.approx(np.mean(found.figures.chance), rel=0.05)  # the expectation under chance alone
 
@@ -126,7 +126,7 @@ def test_few_rows_make_no_false_alarms(n: int) -> None:
     rng = np.random.default_rng(n)
     found = tb.dependence(rng.random((n, 25)), rng.integers(0, 2, n))
     assert np.mean(found.figures.given_p < 0.05) < 0.09
-    assert not found.broken()
+    assert not found.dependent()
 
 
 @given(drawn=tables())
@@ -243,7 +243,7 @@ def test_a_constant_or_missing_column_depends_on_nothing() -> None:
         pair = found.pair("a", name)
         assert (pair.given, pair.overall, pair.p, pair.overall_p, pair.interaction, pair.df) == (0, 0, 1, 1, 0, 0)
     assert found.pair("a", "none").n == 0
-    assert [pair.columns for pair in found.broken()] == [("a", "b")]
+    assert [pair.columns for pair in found.dependent()] == [("a", "b")]
 
 
 def test_text_is_left_out_with_a_note() -> None:

@@ -181,8 +181,8 @@ def test_the_lowest_rung_that_is_as_good_as_the_best_is_recommended() -> None:
     rungs = {one.options["structure"]: one for one in found.candidates if one.kind == "structure"}
     assert set(rungs) == {"pairs", "tan", "aode", "auto"}
     best = min((one for one in found.candidates if one.kind != "partner"), key=lambda one: one.log_loss)
-    assert (best.behind, best.behind_error) == (0.0, 0.0)
-    near = [rung for rung in ("pairs", "tan", "aode", "auto") if rungs[rung].behind <= rungs[rung].behind_error]
+    assert (best.above_best, best.above_best_error) == (0.0, 0.0)
+    near = [rung for rung in ("pairs", "tan", "aode", "auto") if rungs[rung].above_best <= rungs[rung].above_best_error]
     assert found.recommended.options == {"structure": near[0]}
     assert found.recommended.option == f"--structure {near[0]}"
     assert "Take " in found.recommendation

@@ -20,7 +20,7 @@ def test_naive_bayes_cannot_learn_it(estimate: str) -> None:
 
 def test_the_pair_is_named_with_the_reason() -> None:
     found = tb.dependence(XOR, "y")
-    [pair] = found.broken()
+    [pair] = found.dependent()
     assert pair.columns == ("x1", "x2")
     assert pair.alone == (0, 0)  # neither says anything of y
     assert (pair.together, pair.interaction) == (1, 1)  # both together say all of it: one bit
@@ -35,7 +35,7 @@ def test_it_is_found_among_thirty_columns_with_noise() -> None:
     X = rng.integers(0, 3, (2000, 30))
     y = np.where(rng.random(2000) < 0.9, (X[:, 7] > 0) ^ (X[:, 21] > 0), rng.integers(0, 2, 2000))
     found = tb.dependence(X, y)
-    assert [pair.columns for pair in found.broken()] == [("x7", "x21")]
+    assert [pair.columns for pair in found.dependent()] == [("x7", "x21")]
     assert len(found) == 435
 
 

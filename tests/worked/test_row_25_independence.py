@@ -53,7 +53,7 @@ def test_independence_is_what_the_definition_says() -> None:
 def test_votes_of_congress_are_not_independent_given_the_party(data) -> None:
     votes = tb.dependence(data / "house-votes-84" / "house_votes_84.csv.gz", "label", missing_values=["?"])
     assert len(votes) == 120
-    assert len(votes.broken()) == 71
+    assert len(votes.dependent()) == 71
     worst = votes.worst(1)[0]
     assert worst.columns == ("el-salvador-aid", "aid-to-nicaraguan-contras")
     assert (round(worst.given, 3), round(worst.overall, 3)) == (0.302, 0.638)
@@ -63,6 +63,6 @@ def test_votes_of_congress_are_not_independent_given_the_party(data) -> None:
 def test_squares_of_a_decided_game_depend_on_each_other(data) -> None:
     game = tb.dependence(data / "tic-tac-toe" / "tic_tac_toe.csv.gz", "label")
     assert len(game.columns) == 9
-    assert game.broken()
+    assert game.dependent()
     pair = game.worst(1)[0]
     assert pair.interaction > 0  # who has both squares says more of who wins than who has either

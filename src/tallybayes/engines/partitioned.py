@@ -321,7 +321,7 @@ def joined(task: MergeTask[T], answers: Iterable[bytes]) -> bytes:
     return _DONE + _LEFT_OUT.pack(left, rows) + task.pack(total)
 
 
-class Answer(NamedTuple, Generic[T]):
+class PartitionResult(NamedTuple, Generic[T]):
     """The result of a task, the rows left out for want of a class, and all rows where they were counted."""
 
     result: T
@@ -329,11 +329,11 @@ class Answer(NamedTuple, Generic[T]):
     rows: int
 
 
-def answer_of(task: Task[T], answer: bytes) -> Answer[T]:
+def answer_of(task: Task[T], answer: bytes) -> PartitionResult[T]:
     """Return what is in an answer; raise if the rows were refused."""
     if answer.startswith(_DONE):
         counted = _LEFT_OUT.unpack_from(answer, 1)
-        return Answer(task.unpack(answer[1 + _LEFT_OUT.size :]), *counted)
+        return PartitionResult(task.unpack(answer[1 + _LEFT_OUT.size :]), *counted)
     kind, sentence = json.loads(answer[1:])
     known = Declined if kind == Declined.__name__ else getattr(errors, kind, errors.BadData)
     raise known(sentence)

@@ -12,13 +12,12 @@ from tallybayes.evaluation.mean_roc import AverageRoc, average_roc
 from tallybayes.evaluation.operating_point import OperatingPoint
 from tallybayes.evaluation.proportions import wilson
 from tallybayes.evaluation.rates import Rates
-from tallybayes.evaluation.reliability import Calibration, calibration
+from tallybayes.evaluation.reliability import Reliability, calibration
 from tallybayes.evaluation.roc import Hull, RocCurve, roc
 
 __all__ = [
     "AverageRoc",
     "Averages",
-    "Calibration",
     "Confusion",
     "Evaluation",
     "Figure",
@@ -26,6 +25,7 @@ __all__ = [
     "LogLoss",
     "OperatingPoint",
     "Rates",
+    "Reliability",
     "RocCurve",
     "average_roc",
     "calibration",

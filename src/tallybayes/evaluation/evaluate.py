@@ -25,7 +25,7 @@ from tallybayes.evaluation.losses import LogLoss, brier, log_loss, true_probabil
 from tallybayes.evaluation.operating_point import OperatingPoint
 from tallybayes.evaluation.proportions import LEVEL, wilson
 from tallybayes.evaluation.rates import Rates
-from tallybayes.evaluation.reliability import BINS, Bins, Calibration, bin_edges, binned
+from tallybayes.evaluation.reliability import BINS, Bins, Reliability, bin_edges, binned
 from tallybayes.evaluation.roc import RocCurve, curve_of
 from tallybayes.evaluation.summary import remarks, sheet
 from tallybayes.events.inputs import Floats
@@ -43,7 +43,7 @@ class Evaluation(Result):
         The log-loss, and the number of rows that make it infinite.
     brier : float
         The Brier score: the mean squared distance of the probabilities from the truth.
-    calibration : Calibration
+    calibration : Reliability
         The probability of the most probable class in bins, and how often that class was the true one.
     curves : dict
         The ROC curve of each class against the others; with two classes, only of the positive one. A class that no row
@@ -59,7 +59,7 @@ class Evaluation(Result):
     confusion: Confusion
     loss: LogLoss
     brier: float
-    calibration: Calibration
+    calibration: Reliability
     curves: Mapping[Any, RocCurve]
     cost: float | None = None
     costs: Floats | None = None

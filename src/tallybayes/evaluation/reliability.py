@@ -23,7 +23,7 @@ BINS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Result):
+class Reliability(Result):
     """Rows binned by their predicted probability, with the observed frequency in each bin.
 
     Attributes
@@ -81,7 +81,7 @@ class Calibration(Result):
         return np.where(self.count > 0, np.abs(self.confidence - self.observed), 0.0)
 
 
-def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins: Bins = BINS) -> Calibration:
+def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins: Bins = BINS) -> Reliability:
     """Return the calibration of the probabilities of an event.
 
     Parameters
@@ -117,7 +117,7 @@ def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins:
     return binned(y > 0, p, row_weights(weights, len(p)), bin_edges(bins))
 
 
-def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
+def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Reliability:
     """Return the calibration of checked arrays."""
     # Only the inner edges are compared: a float32 sum may exceed 1 by its last digit. And 4/5 is on the edge at 0.8,
     # even if its last bit is one too high.
@@ -126,7 +126,7 @@ def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, e
     count = np.bincount(bins, w, size).astype(np.float64)
     confidence = divided(np.bincount(bins, w * p, size), count)
     observed = divided(np.bincount(bins, w * happened, size), count)
-    return Calibration(edges, count, confidence, observed, *wilson(observed, count))
+    return Reliability(edges, count, confidence, observed, *wilson(observed, count))
 
 
 def bin_edges(bins: Bins) -> Floats:  # (B + 1,)

@@ -135,7 +135,7 @@ class Table(Result):
         return column_chart(self.points(), self.column, names, self.profile.kind, format_=format_)
 
 
-class TellingWord(NamedTuple):
+class TopWord(NamedTuple):
     """A word that raises the probability of a class."""
 
     word: str
@@ -164,14 +164,14 @@ class WordTable(Table):
     def _parts(self) -> dict[str, Floats]:
         return super()._parts() | {"documents": self.documents, "log_odds": self.log_odds}
 
-    def telling(self, most: int = _SHOWN_WORDS) -> dict[Any, list[TellingWord]]:
+    def top_words(self, most: int = _SHOWN_WORDS) -> dict[Any, list[TopWord]]:
         """Return the words with the highest log-odds for each class.
 
         Examples
         --------
         >>> import tallybayes as tb
         >>> model = tb.fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
-        >>> [word.word for word in model.table("text").telling(1)["spam"]]
+        >>> [word.word for word in model.table("text").top_words(1)["spam"]]
         ['cheap']
         """
         assert self.counts is not None
@@ -180,7 +180,7 @@ class WordTable(Table):
             best = np.argsort(-self.log_odds[:, c], kind="stable")[:most]
             best = best[self.log_odds[best, c] > 0]
             found[name] = [
-                TellingWord(
+                TopWord(
                     self.rows[k],
                     float(self.log_odds[k, c]),
                     tuple(self.counts[k].tolist()),
@@ -200,7 +200,7 @@ class WordTable(Table):
                     (w.word, f"{w.log_odds:.2f}", *map(number, w.counts[:4]), number(sum(w.documents))) for w in words
                 ),
             )
-            for name, words in self.telling().items()
+            for name, words in self.top_words().items()
         )
         return Sheet(f"{self.column} ({self.event}): {len(self.rows)} words, the most telling", grids)
 
@@ -208,7 +208,7 @@ class WordTable(Table):
         """Return the records that the chart draws: the most telling words of each class."""
         return [
             {"class": str(name), "word": word.word, "log-odds": plain(word.log_odds), "texts": sum(word.documents)}
-            for name, words in self.telling(15).items()
+            for name, words in self.top_words(15).items()
             for word in words
         ]
 

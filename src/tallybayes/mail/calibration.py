@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["Calibration", "fit_calibration", "margins", "threshold"]
+__all__ = ["ScoreCalibration", "fit_calibration", "margins", "threshold"]
 
 SLOPE = 1.0  # of a filter that was never calibrated, and what a few messages are drawn to
 _STRENGTH = 4.0  # how much a slope is drawn there, in messages scored at even odds
@@ -24,7 +24,7 @@ _STEPS, _GAIN = 200, 1e-12
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ScoreCalibration:
     """How scores become probabilities.
 
     Attributes
@@ -54,7 +54,7 @@ class Calibration:
         """Return the log-odds of classes, up to a constant for each message."""
         return np.asarray(scores * (self.slope / 2) + np.array([self.biases.get(name, 0.0) for name in classes]))
 
-    def strict(self, threshold: float, false_positives: float) -> Calibration:
+    def strict(self, threshold: float, false_positives: float) -> ScoreCalibration:
         """Return the calibration with a threshold for spam."""
         return replace(self, threshold=threshold, false_positives=false_positives)
 
@@ -89,7 +89,7 @@ def margins(log_odds: Floats, c: int) -> Floats:  # (n,)
 
 def fit_calibration(
     scores: Floats, own: npt.NDArray[np.integer], classes: Sequence[str], weights: Floats
-) -> Calibration:
+) -> ScoreCalibration:
     """Return the slope and biases under which the classes of messages left out are most probable.
 
     Parameters
@@ -130,7 +130,7 @@ def fit_calibration(
         return float(value + 0.5 * (strength * drawn**2).sum()), gradient
 
     found = minimise(loss, np.concatenate([[np.log(SLOPE)], np.zeros(C)]), steps=_STEPS, gain=_GAIN)
-    calibration = Calibration(n, float(np.exp(found[0])), dict(zip(classes, map(float, found[1:]), strict=True)))
+    calibration = ScoreCalibration(n, float(np.exp(found[0])), dict(zip(classes, map(float, found[1:]), strict=True)))
     log_odds = calibration.log_odds(scores, classes)
     top = log_odds.max(axis=1, keepdims=True)
     lost = np.log(np.exp(log_odds - top).sum(axis=1)) + top[:, 0] - log_odds[rows, own]

@@ -72,7 +72,7 @@ class MailCheck(Result):
     trained: dict[str, int]  # messages of each class
     tested: dict[str, int]
     since: str | None  # the day of the first message of the test; None if messages have no dates
-    called: dict[str, dict[str, int]]  # by class, how many messages were called what
+    confusion: dict[str, dict[str, int]]  # by class, how many messages were called what
     log_loss: float  # the mean of −ln p, p the probability of a message's class
     one_minus_auc: float | None  # the chance that ham ranks above spam; None without spam
     undated: int  # messages without a date, which are taken as the oldest
@@ -81,7 +81,7 @@ class MailCheck(Result):
         """Return the figures as a table."""
         names = [*self.trained, UNSURE]
         rows = tuple(
-            (name, f"{n:,}", *(f"{self.called[name].get(one, 0):,}" for one in names))
+            (name, f"{n:,}", *(f"{self.confusion[name].get(one, 0):,}" for one in names))
             for name, n in self.tested.items()
         )
         grid = Grid("", ("class", "messages", *(f"called {name}" for name in names)), rows)
@@ -127,18 +127,18 @@ def check(
         raise BadData(wanted("check", "messages of two classes before those to test on", got))
     verdicts = list(mail.classify_all((message for _, message in new), threads=threads))
     names = sorted({name for name, _ in new})
-    called: dict[str, dict[str, int]] = {name: {} for name in names}
+    confusion: dict[str, dict[str, int]] = {name: {} for name in names}
     loss = 0.0
     for (name, _), verdict in zip(new, verdicts, strict=True):
-        called[name][verdict.label] = called[name].get(verdict.label, 0) + 1
+        confusion[name][verdict.label] = confusion[name].get(verdict.label, 0) + 1
         loss -= np.log(max(verdict.probabilities.get(name, 0.0), 1e-15))
     ranked = one_minus_auc([one.margin for one in verdicts], [name == SPAM for name, _ in new])
     since = datetime.datetime.fromtimestamp(dates[order[split]], datetime.UTC).date().isoformat()
     return MailCheck(
         mail.totals,
-        {name: sum(called[name].values()) for name in names},
+        {name: sum(confusion[name].values()) for name in names},
         since if dates[order[split]] else None,
-        called,
+        confusion,
         float(loss / len(new)),
         ranked,
         sum(not date for date in dates),

@@ -16,7 +16,7 @@ from tallybayes.evidence.container import require, text
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.mail import GROUPS, release_memory
-from tallybayes.mail.calibration import Calibration
+from tallybayes.mail.calibration import ScoreCalibration
 from tallybayes.mail.evidence import TokenTable
 from tallybayes.mail.mail_filter import MailFilter
 from tallybayes.storage import atomic_write
@@ -133,8 +133,8 @@ def _whole(numbers: Exact) -> npt.NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def _calibration(put: dict[str, Any]) -> Calibration:
-    found = Calibration(**put)
+def _calibration(put: dict[str, Any]) -> ScoreCalibration:
+    found = ScoreCalibration(**put)
     numbers = [
         found.slope,
         found.log_loss,

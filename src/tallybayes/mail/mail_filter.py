@@ -15,7 +15,7 @@ from tallybayes.engines.threads import default_threads, in_threads
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.kernels.mail import GROUPS, VERSION, MailCounts, MailTokens, tokenise
-from tallybayes.mail.calibration import Calibration, fit_calibration, margins, threshold
+from tallybayes.mail.calibration import ScoreCalibration, fit_calibration, margins, threshold
 from tallybayes.mail.evidence import MailEvidence, TokenTable
 from tallybayes.mail.explain import MailExplanation, explain
 from tallybayes.mail.messages import Pair, batched, check_message
@@ -66,13 +66,15 @@ class MailFilter:
         self.max_tokens = max_tokens
         self.dropped = 0
         self.version = VERSION
-        self.calibration = Calibration()
+        self.calibration = ScoreCalibration()
         self._counts = MailCounts(0)
         self._names: list[str] = []  # the classes in the order of the table
         self._lock = threading.RLock()
 
     @classmethod
-    def of(cls, evidence: MailEvidence, calibration: Calibration, *, max_tokens: int, dropped: int = 0) -> MailFilter:
+    def of(
+        cls, evidence: MailEvidence, calibration: ScoreCalibration, *, max_tokens: int, dropped: int = 0
+    ) -> MailFilter:
         """Return the filter of some evidence."""
         new = cls(max_tokens=max_tokens)
         new.dropped, new.version, new.calibration = dropped, evidence.version, calibration
@@ -235,7 +237,7 @@ class MailFilter:
         """Return the filter of the messages of both, with the calibration that more messages made."""
         if not isinstance(other, MailFilter):
             return NotImplemented
-        calibration = max(self.calibration, other.calibration, key=Calibration.rank)
+        calibration = max(self.calibration, other.calibration, key=ScoreCalibration.rank)
         most, dropped = max(self.max_tokens, other.max_tokens), self.dropped + other.dropped
         new = MailFilter.of(self.evidence() + other.evidence(), calibration, max_tokens=most, dropped=dropped)
         new._drop_rarest(room=0)

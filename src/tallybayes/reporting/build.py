@@ -37,7 +37,7 @@ from tallybayes.reporting.leaks import leaks
 from tallybayes.reporting.missing import missing_pattern
 from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.origin import origin_of
-from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, default_how
+from tallybayes.reporting.performance import Performance, answer_by, answer_on_new, default_how
 from tallybayes.schema.infer import SchemaOptions
 from tallybayes.schema.schema import Schema
 from tallybayes.structure.dependence import Dependence, of_schema
@@ -270,7 +270,7 @@ def _on_the_model(case: Case) -> list[Remark]:
     return [Remark("new rows", case.scan.label, f"{text} assumes that the model was not fitted to any of them.")]
 
 
-def answer_of(case: Case, left_out: list[str]) -> Answer:
+def answer_of(case: Case, left_out: list[str]) -> Performance:
     """Return the quality of the model: by validation of rows it has learned, else by predicting them."""
     scan, model = case.scan, case.model
     if not case.learned:
@@ -379,7 +379,7 @@ def _dependence(case: Case, ranking: Sequence[str], left_out: list[str]) -> Depe
 
 
 def _nomogram(
-    model: Model, answer: Answer, observed: Mapping[str, tuple[float, float]], left_out: list[str]
+    model: Model, answer: Performance, observed: Mapping[str, tuple[float, float]], left_out: list[str]
 ) -> Nomogram | None:
     """Return the nomogram of the positive class, else of the two most frequent classes."""
     support = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))

@@ -18,7 +18,7 @@ from tallybayes.reporting.duplicates import Duplicates
 from tallybayes.reporting.leaks import Leak
 from tallybayes.reporting.missing import MissingPattern
 from tallybayes.reporting.mistakes import Mistake
-from tallybayes.reporting.performance import Answer
+from tallybayes.reporting.performance import Performance
 from tallybayes.structure.dependence import Dependence
 from tallybayes.validation import LearningCurve
 
@@ -86,7 +86,7 @@ class ReportData(Result):
         Warnings that a reader should know before trusting the figures.
     prior : Prior
         The classes, and the number of rows of each.
-    answer : Answer
+    answer : Performance
         The quality of the model on rows that it has not seen.
     learning : LearningCurve or None
         Accuracy and log-loss against the number of rows; None if there are too few rows.
@@ -118,7 +118,7 @@ class ReportData(Result):
     before: BeforeModelling
     remarks: tuple[Remark, ...]
     prior: Prior
-    answer: Answer
+    answer: Performance
     learning: LearningCurve | None
     tables: tuple[Table, ...]
     histograms: dict[str, Histogram]

@@ -13,7 +13,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.explain.explanation import Explanation
 from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
-from tallybayes.reporting.performance import Answer
+from tallybayes.reporting.performance import Performance
 
 _LONGEST = 400  # characters of a text that are shown
 
@@ -52,7 +52,9 @@ class Mistake(Result):
         return self._named("row", "true", "decided", "probability", "texts", "why")
 
 
-def worst_mistakes(model: Model, scan: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
+def worst_mistakes(
+    model: Model, scan: FirstPass, answer: Performance, most: int, *, learned: bool
+) -> tuple[Mistake, ...]:
     """Return the wrong rows with the least probable true class, worst first.
 
     A model that has learned these rows forgets each row before it explains it.

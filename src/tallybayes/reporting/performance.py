@@ -65,7 +65,7 @@ class CostStep(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Answer(Result):
+class Performance(Result):
     """The quality of the model on rows that it has not seen.
 
     Attributes
@@ -76,7 +76,7 @@ class Answer(Result):
         The number of rows that were scored.
     evaluation : Evaluation
         The evaluation of their probabilities.
-    standings : tuple of Figure
+    figures : tuple of Figure
         The headline figures.
     majority : object
         The most frequent class.
@@ -94,16 +94,16 @@ class Answer(Result):
         The position of the true and of the decided class in `evaluation.classes`.
     notes : tuple of str
         Notes on the figures.
-    behind : float
+    above_prior : float
         By how much the mean log-loss exceeds that of the class shares alone; below 0 the model is better.
-    behind_error : float
+    above_prior_error : float
         The standard error of that difference, row by row.
     """
 
     how: str
     rows: int
     evaluation: Evaluation
-    standings: tuple[Figure, ...]
+    figures: tuple[Figure, ...]
     majority: Any
     positive: Any
     before: Calibration
@@ -114,31 +114,33 @@ class Answer(Result):
     true: npt.NDArray[np.intp]
     decided: npt.NDArray[np.intp]
     notes: tuple[str, ...] = ()
-    behind: float = float("nan")
-    behind_error: float = float("nan")
+    above_prior: float = float("nan")
+    above_prior_error: float = float("nan")
 
     @property
     def worse_than_prior(self) -> bool:
         """Whether the log-loss is higher than that of the class shares alone, by more than its error."""
-        return not self.behind <= self.behind_error and not np.isnan(self.behind)
+        return not self.above_prior <= self.above_prior_error and not np.isnan(self.above_prior)
 
     def __getitem__(self, name: str) -> Figure:
-        return next(one for one in self.standings if one.name == name)
+        return next(one for one in self.figures if one.name == name)
 
     def shown(self) -> Grid:
         """Return a table of figures with intervals, spread over folds, and baseline."""
-        folds = any(not np.isnan(one.deviation) for one in self.standings)
+        folds = any(not np.isnan(one.deviation) for one in self.figures)
         heads = ("", "value", "95 % interval", *(["sd of folds"] * folds), f"always {self.majority}")
         rows = tuple(
             (one.name, number(one.value), interval_of(one), *([number(one.deviation)] * folds), number(one.plain))
-            for one in self.standings
+            for one in self.figures
         )
         return Grid(f"By {self.how}, {self.rows:,} rows", heads, rows, (*self.evaluation.notes, *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, without those of single rows."""
         reliability = {"before": self.before, "after": self.after}
-        figures = self._named("how", "rows", "majority", "positive", "behind", "behind_error", figures=self.standings)
+        figures = self._named(
+            "how", "rows", "majority", "positive", "above_prior", "above_prior_error", figures=self.figures
+        )
         return figures | self._named("evaluation", reliability=reliability, costs=self.costs, notes=self.notes)
 
 
@@ -152,7 +154,7 @@ def default_how(rows: int) -> str:
     return "loo" if rows <= _LOO_ROWS else "10-fold"
 
 
-def answer_by(seen: Validation) -> Answer:
+def answer_by(seen: Validation) -> Performance:
     """Return the quality measured by a cross-validation."""
     probabilities, raw, places = seen.probabilities, replace(seen, calibrated=None).probabilities, seen.class_codes
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
@@ -174,7 +176,7 @@ def answer_by(seen: Validation) -> Answer:
     )
 
 
-def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
+def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Performance:
     """Return the quality of a model on rows that it has not learned."""
     places = np.concatenate([_places(model, batch, scan) for batch in scan.source])
     source, schema = open_rows.as_in(model.schema, scan.source, scan.label, scan.weight)
@@ -223,14 +225,14 @@ def _answer(
     notes: Sequence[str],
     *,
     calibrated: bool,
-) -> Answer:
+) -> Performance:
     true = true if weights is None else np.where(weights > 0, true, -1)  # a row of weight 0 is left out
     some = true >= 0
     w = None if weights is None else weights[some]
     positive = _positive(classes)
     names = np.array(classes, object)
     baseline = headline(majority(names[true[some]], classes, weights=w), positive)
-    standings = tuple(
+    figures = tuple(
         Figure(name, *figure, _deviation(by_fold.get(name)), *baseline[name])
         for name, figure in headline(seen, positive).items()
     )
@@ -240,11 +242,11 @@ def _answer(
     decided = np.full(len(true), -1, np.intp)
     decided[some] = np.argmax(probabilities[some], axis=1)
     before, after = (_reliability(true[some], one[some], w, positive) for one in (raw, probabilities))
-    return Answer(
+    return Performance(
         how,
         int(some.sum()),
         seen,
-        standings,
+        figures,
         classes[int(np.argmax(seen.confusion.support))],
         positive,
         before,
@@ -255,17 +257,19 @@ def _answer(
         true,
         decided,
         tuple(notes),
-        *_behind(losses[some], true[some], w, len(classes)),
+        *_above_prior(losses[some], true[some], w, len(classes)),
     )
 
 
-def _behind(losses: Floats, true: npt.NDArray[np.intp], weights: Floats | None, classes: int) -> tuple[float, float]:
+def _above_prior(
+    losses: Floats, true: npt.NDArray[np.intp], weights: Floats | None, classes: int
+) -> tuple[float, float]:
     """Return by how much the mean loss exceeds that of the class shares alone, and its standard error.
 
     Examples
     --------
-    >>> behind, error = _behind(np.log([4.0, 4.0]), np.array([0, 1]), None, 2)   # a quarter each, where a half is due
-    >>> round(behind, 4), error
+    >>> more, error = _above_prior(np.log([4.0, 4.0]), np.array([0, 1]), None, 2)  # a quarter each, where half is due
+    >>> round(more, 4), error
     (0.6931, 0.0)
     """
     w = np.ones(len(true)) if weights is None else weights

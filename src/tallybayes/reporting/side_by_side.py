@@ -21,7 +21,7 @@ from tallybayes.model import Model
 from tallybayes.reporting.build import answer_of, case_of, scan_rows
 from tallybayes.reporting.data import Origin
 from tallybayes.reporting.origin import origin_of
-from tallybayes.reporting.performance import Answer
+from tallybayes.reporting.performance import Performance
 
 _LISTED = 60  # columns in the table: more would not be read
 _NEARLY = 2.0  # standard errors; a smaller difference may be chance
@@ -58,7 +58,7 @@ class SideBySide(Result):
         The number of rows that both were judged on.
     names : tuple of str
         What the two models are called.
-    answers : tuple of Answer
+    answers : tuple of Performance
         The quality of each.
     difference, error : float
         By how much the log-loss of the second exceeds that of the first, a row on average, and its standard error.
@@ -77,7 +77,7 @@ class SideBySide(Result):
     label: str
     rows: int
     names: tuple[str, str]
-    answers: tuple[Answer, Answer]
+    answers: tuple[Performance, Performance]
     difference: float
     error: float
     agreement: Agreement
@@ -88,8 +88,8 @@ class SideBySide(Result):
 
     def _columns(self) -> dict[str, Any]:
         both = list(zip(self.names, self.answers, strict=True))
-        figures = {name: [one.value for one in answer.standings] for name, answer in both}
-        return {"figure": [one.name for one in self.answers[0].standings]} | figures
+        figures = {name: [one.value for one in answer.figures] for name, answer in both}
+        return {"figure": [one.name for one in self.answers[0].figures]} | figures
 
     @property
     def better(self) -> str | None:
@@ -99,7 +99,7 @@ class SideBySide(Result):
         return self.names[0] if self.difference > 0 else self.names[1]
 
     @property
-    def apart(self) -> npt.NDArray[np.intp]:
+    def disagreements(self) -> npt.NDArray[np.intp]:
         """The positions of the rows for which the two decide differently, the most different losses first."""
         a, b = self.answers
         places = np.flatnonzero((a.true >= 0) & (b.true >= 0) & (_decided(a) != _decided(b)))
@@ -118,7 +118,7 @@ class SideBySide(Result):
         a, b = self.answers
         rows = tuple(
             (one.name, number(one.value), _interval(one), number(other.value), _interval(other), number(one.plain))
-            for one, other in zip(a.standings, b.standings, strict=True)
+            for one, other in zip(a.figures, b.figures, strict=True)
         )
         return Grid("", ("", self.names[0], "95 %", self.names[1], "95 %", f"always {a.majority}"), rows)
 
@@ -259,12 +259,12 @@ def side_by_side(
     )
 
 
-def _decided(answer: Answer) -> npt.NDArray[Any]:
+def _decided(answer: Performance) -> npt.NDArray[Any]:
     """Return the decided class of each row by name, because two models may order classes differently."""
     return np.array([*map(str, answer.evaluation.classes), ""], object)[answer.decided]
 
 
-def _difference(a: Answer, b: Answer) -> tuple[float, float]:
+def _difference(a: Performance, b: Performance) -> tuple[float, float]:
     """Return by how much the mean loss of b exceeds that of a, row by row, and the standard error."""
     some = (a.true >= 0) & (b.true >= 0)
     if not some.any():
@@ -276,7 +276,7 @@ def _difference(a: Answer, b: Answer) -> tuple[float, float]:
     return float(apart.mean()), float(np.std(apart, ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else float("nan")
 
 
-def _agreement(a: Answer, b: Answer) -> Agreement:
+def _agreement(a: Performance, b: Performance) -> Agreement:
     some = (a.true >= 0) & (b.true >= 0)
     right = [(one.true == one.decided)[some] for one in (a, b)]
     first, second = right

@@ -119,7 +119,7 @@ class Dependence(Result):
         places = sorted((self.columns.index(first), self.columns.index(second)))
         return self._pair(int(np.flatnonzero((self.order == places).all(axis=1))[0]))
 
-    def broken(self, level: float = LEVEL) -> tuple[Pair, ...]:
+    def dependent(self, level: float = LEVEL) -> tuple[Pair, ...]:
         """Return the pairs that break conditional independence; the chance of any false alarm is at most `level`."""
         return tuple(
             self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= between_0_and_1("level", level))

@@ -224,8 +224,8 @@ class _Comparer:
         best = next((one for one in ranked if one.kind not in ("partner", "prior")), ranked[0])
 
         def measured(one: Candidate) -> Candidate:
-            behind, error = self._ahead(self._of[one.name], self._of[best.name])
-            return replace(one, behind=behind, behind_error=error)
+            above_best, error = self._ahead(self._of[one.name], self._of[best.name])
+            return replace(one, above_best=above_best, above_best_error=error)
 
         return [measured(one) for one in ranked]
 

@@ -34,8 +34,8 @@ class Candidate:
     auc: float
     ahead: float  # by how much its log-loss is below the default's
     error: float  # the standard error of that difference, over the rows
-    behind: float = 0.0  # by how much its log-loss is above that of the best of ours
-    behind_error: float = 0.0  # the standard error of that difference
+    above_best: float = 0.0  # by how much its log-loss is above that of the best of ours
+    above_best_error: float = 0.0  # the standard error of that difference
     seconds: float = 0.0  # the time of all folds
 
     @property
@@ -124,7 +124,7 @@ class Comparison(Result):
         if not better:
             return self.default
         best = min(better, key=lambda one: one.log_loss)
-        near = [one for one in better if one.behind <= one.behind_error]
+        near = [one for one in better if one.above_best <= one.above_best_error]
         return min(near, key=lambda one: (_RUNGS.get(one.option, 0), one.log_loss), default=best)
 
     @property

@@ -51,7 +51,7 @@ class LearningCurve(Result):
         "naive Bayes", and the models it is compared with.
     accuracy, log_loss : ndarray, shape (M, S, shuffles)
         On the held-out rows, for each model, size and shuffle.
-    held : int
+    held_out : int
         The number of rows held out.
     seed : int
         The seed of the shuffles.
@@ -61,7 +61,7 @@ class LearningCurve(Result):
     models: tuple[str, ...]
     accuracy: Floats
     log_loss: Floats
-    held: int
+    held_out: int
     seed: int
 
     def mean(self, figure: Figure = "accuracy") -> Floats:  # (M, S)
@@ -125,7 +125,7 @@ class LearningCurve(Result):
                 cells += [f"{number(m, 3)} ± {number(d, 3)}" for m, d in zip(middle, spread, strict=True)]
             rows.append(tuple(cells))
         shuffles = self.accuracy.shape[2]
-        title = f"Learning curve: {self.held} rows held out, mean of {shuffles} shuffles, seed {self.seed}"
+        title = f"Learning curve: {self.held_out} rows held out, mean of {shuffles} shuffles, seed {self.seed}"
         return Grid(title, tuple(columns), tuple(rows), self.notes)
 
     def points(self) -> list[dict[str, Any]]:

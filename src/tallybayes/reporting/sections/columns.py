@@ -104,14 +104,13 @@ def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
     weights = None if data.weights is None else replace(data.weights.shown(), title="")
     if found is None:
         return {"charts": [], "table": None, "said": (), "broken": 0, "weights": weights}
-    broken = found.broken()
     shown = found.shown()
     worst = [found.meaning(pair) for pair in found.worst(3) if pair.holm <= 0.05]
     return {
         "charts": charts.add("dependence", found.chart(most=12)),
         "table": Grid("", shown.columns, shown.rows),
         "said": worst,
-        "broken": len(broken),
+        "broken": len(found.dependent()),
         "pairs": f"{len(found):,}",
         "weights": weights,
     }

@@ -15,7 +15,7 @@ from tallybayes.display.tables import Grid, number
 from tallybayes.evaluation import Calibration, Confusion, OperatingPoint
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
-from tallybayes.reporting.performance import Answer, CostStep, Figure
+from tallybayes.reporting.performance import CostStep, Figure, Performance
 from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent, short_name
 
 # Most ROC curves and notes: more would not be read.
@@ -43,14 +43,14 @@ def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
         "plain": percent(accuracy.plain),
         "better": accuracy.low > accuracy.plain,
         "worse": accuracy.high < accuracy.plain,
-        "behind": _behind(answer) if answer.worse_than_prior else "",
-        "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.standings],
+        "warning": _warning(answer) if answer.worse_than_prior else "",
+        "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.figures],
         "table": _few_notes(replace(answer.shown(), title="")),
         "by_class": _by_class(data),
     }
 
 
-def _behind(answer: Answer) -> str:
+def _warning(answer: Performance) -> str:
     """Return a sentence on a model whose probabilities are worse than the class shares."""
     loss = answer["log-loss"]
     if math.isinf(loss.value):
@@ -60,7 +60,7 @@ def _behind(answer: Answer) -> str:
             if rare
             else "Smoothing (alpha above 0) avoids this."
         )
-    by = f"{number(answer.behind, 3)} ± {number(answer.behind_error, 3)} nats per row"
+    by = f"{number(answer.above_prior, 3)} ± {number(answer.above_prior_error, 3)} nats per row"
     return (
         f"Their log-loss is {number(loss.value, 3)}; the class shares alone, without any column, have "
         f"{number(loss.plain, 3)}: the model is worse by {by}. The columns say too little about "

@@ -28,7 +28,7 @@ def versus(data: SideBySide) -> dict[str, Any]:
     a, b = data.answers
     tiles = [
         {"title": one.name, "values": [_written(one), _written(other)], "plain": _written(one, plain=True)}
-        for one, other in zip(a.standings, b.standings, strict=True)
+        for one, other in zip(a.figures, b.figures, strict=True)
     ]
     error = [number(one.after.ece, 3) for one in data.answers]
     return {"tiles": [*tiles, {"title": "calibration error", "values": error, "plain": ""}], "said": data.verdict()}
@@ -104,14 +104,14 @@ def _apart(data: SideBySide, charts: Figures) -> dict[str, Any]:
             f"{np.exp(-a.losses[row]):.4g}",
             f"{np.exp(-b.losses[row]):.4g}",
         )
-        for row in data.apart[:DOWNLOADED].tolist()
+        for row in data.disagreements[:DOWNLOADED].tolist()
     ]
     heads = ("row", "true", *data.names, *(f"P(true), {name}" for name in data.names))
     return {
         "agreement": found,
         "total": sum(found),
         "table": Grid("", heads, tuple((f"{line[0]:,}", *line[1:]) for line in lines[:_APART])),
-        "count": f"{len(data.apart):,}",
+        "count": f"{len(data.disagreements):,}",
         "download": as_csv([*map(safe, heads)], lines) if lines else "",
     }
 

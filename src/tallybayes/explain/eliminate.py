@@ -13,7 +13,8 @@ from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.column_terms import ColumnTerms
-from tallybayes.inference.fit_weights import Terms, fit_weights, less_last
+from tallybayes.inference.fit_weights import fit_weights
+from tallybayes.inference.terms import Terms, less_last
 
 __all__ = ["eliminate"]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +16,20 @@ from tallybayes import engines, kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import Hashes
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import (
-    ColumnTerms,
-    has_few_terms,
-    rows_for_one_weight,
-    rows_to_weigh,
-    with_products,
-)
-from tallybayes.inference.fit_weights import FittedWeights, Terms, fit_fading, fit_weights, probabilities
+from tallybayes.inference.column_terms import ColumnTerms, with_products
+from tallybayes.inference.fit_weights import fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
+from tallybayes.inference.sample_size import has_few_terms, rows_for_one_weight, rows_to_weigh
+from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.terms import FittedWeights, Terms, probabilities
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.inference.weights import ColumnWeights, share_of_others
@@ -73,19 +69,19 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
     """
     workers, choice = engines.default_threads(threads), views(evidence)
     if choice:
-        rows = _SampledRows.of(evidence, sample)
+        rows = SampledRows.of(evidence, sample)
         return Calibration() if rows is None else _choose_view(evidence, choices, choice, rows, workers)
     evidence = viewed(evidence, None)
-    rows = _SampledRows.of(evidence, sample, _most_rows(evidence, choices))
+    rows = SampledRows.of(evidence, sample, _most_rows(evidence, choices))
     return Calibration() if rows is None else _Search(evidence, choices, *rows, threads=workers).run()
 
 
 def _choose_view(
-    evidence: Evidence, choices: Choices, choice: Sequence[TextView], rows: _SampledRows, threads: int
+    evidence: Evidence, choices: Choices, choice: Sequence[TextView], rows: SampledRows, threads: int
 ) -> Calibration:
     """Return the calibration of the view under which the documents are most probable, chosen by the first of them."""
 
-    def search(view: TextView, rows: _SampledRows) -> tuple[float, Calibration]:
+    def search(view: TextView, rows: SampledRows) -> tuple[float, Calibration]:
         found = _Search(viewed(evidence, view), choices, *rows, threads=threads)
         calibration = replace(found.run(), view=view)
         return found.surprise, calibration
@@ -98,40 +94,6 @@ def _choose_view(
         return best
     assert best.view is not None
     return search(best.view, rows)[1]
-
-
-class _SampledRows(NamedTuple):
-    """Rows of a sample whose classes are in the evidence, with classes, weights and hashes of their content."""
-
-    rows: RowBatch
-    classes: npt.NDArray[np.int32]
-    weights: Floats | None
-    hashes: Hashes | None  # None where they depend on the weights too
-
-    @classmethod
-    def of(cls, evidence: Evidence, sample: BottomKSample, most: int | None = None) -> _SampledRows | None:
-        """Return all rows of a sample, or the first of them; None if there are none."""
-        first, schema = sample.first(most), sample.schema
-        if first is None:
-            return None
-        rows, hashes = RowBatch(first.batch, 0, schema.missing), first.hashes if schema.weight is None else None
-        codes, found = class_codes(rows, schema.label)
-        classes = evidence.classes.find(found.array).astype(np.int32)[codes]
-        weights = row_weights(rows, schema.weight)
-        counted = classes >= 0
-        if not counted.all():  # rows of a class that is not in the evidence
-            rows, classes = RowBatch(first.batch.filter(counted), 0, schema.missing), classes[counted]
-            weights = None if weights is None else weights[counted]
-            hashes = None if hashes is None else hashes[counted]
-        return cls(rows, classes, weights, hashes)
-
-    def first(self, n: int) -> _SampledRows:
-        """Return the first n rows, or all: a random sample, since they are in the order of hashes."""
-        if n >= len(self.classes):
-            return self
-        rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
-        weights = None if self.weights is None else self.weights[:n]
-        return _SampledRows(rows, self.classes[:n], weights, None if self.hashes is None else self.hashes[:n])
 
 
 def _size(evidence: Evidence) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from tallybayes import kernels
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut, PairTerms
 from tallybayes.events.event import Weights as RowWeights
-from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.product import Product
@@ -24,23 +23,16 @@ from tallybayes.evidence.row_hash import Hashes, mix, row_hashes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import CorrectionBins, bins_of, no_bins
 from tallybayes.inference.estimate import options_for
-from tallybayes.inference.fit_weights import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.missing_terms import MissingTerms, missing_terms
 from tallybayes.inference.posterior import refuse_nan
+from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_for_one_weight", "rows_to_weigh", "with_products"]
+__all__ = ["ColumnTerms", "at_weight_one", "with_products"]
 
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
-# Numbers of all terms (16 MB): beyond, more rows take longer than counting a million, and on kddcup99, of 41 columns
-# and 18 classes, twice as many gained less than 0.0001 nats; and the rows taken in any case.
-_MOST_CELLS, _FEWEST_ROWS = 1 << 21, 2000
-_ENOUGH_ROWS = 20_000  # on large tables 50,000 gained less than 0.001 nats over these, in 2.5 times the time
-# Where one weight serves all columns: scores (16 MB) and the terms summed for them, of ten thousand classes too; and
-# the rows taken in any case. It is one number, and the fewer rows, the more it is drawn to 1.
-_MOST_SCORES, _MOST_TERMS, _FEWEST_FOR_ONE = 1 << 21, 1 << 25, 100
-_MOST_COLUMNS = 4096  # with more, the rows that fit in memory could not tell their weights apart
 # Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
 # fifth of them is enough.
 _PARTIAL, _MANY_ROWS = 5, 1000
@@ -50,41 +42,6 @@ _LARGEST = 1e4  # a term this far below the largest is as good as impossible; be
 
 
 _Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floats]
-
-
-def rows_to_weigh(columns: int, classes: int) -> int:
-    """Return how many rows are enough to fit the weights, given the columns and classes."""
-    return max(_FEWEST_ROWS, min(_ENOUGH_ROWS, _MOST_CELLS // max(1, columns * classes)))
-
-
-def rows_for_one_weight(columns: int, classes: int) -> int:
-    """Return how many rows are enough to fit one weight for all columns.
-
-    Examples
-    --------
-    >>> [rows_for_one_weight(20, classes) for classes in (10, 1_000, 10_000, 50_000)]
-    [20000, 2000, 209, 100]
-    """
-    scores, terms = _MOST_SCORES // max(1, classes), _MOST_TERMS // max(1, columns * classes)
-    return max(_FEWEST_FOR_ONE, min(_FEWEST_ROWS, scores), min(_ENOUGH_ROWS, scores, terms))
-
-
-def has_few_terms(columns: int, classes: int) -> bool:
-    """Return whether each column can have a weight of its own; otherwise one weight serves all."""
-    return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 16 * _MOST_CELLS
-
-
-@dataclass(frozen=True)
-class _Missing:
-    """What it tells that a column is missing or not: log-ratios to the share of all classes."""
-
-    column: int
-    ratios: Floats  # (2, C) of a value, and of none
-    terms: Floats  # (C, n) of rows left out
-
-    def dropped(self, some: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Floats:  # (C, n)
-        """Return the terms of some rows in which the column may have been dropped."""
-        return np.where(kept, self.terms[:, some], self.ratios[1][:, None])
 
 
 @dataclass(frozen=True)
@@ -111,7 +68,7 @@ class ColumnTerms:
         The columns that each term is made of: itself, or those of an interaction.
     bins : tuple of CorrectionBins
         The corrections of each column.
-    missing : tuple of _Missing
+    missing : tuple of MissingTerms
         The columns with missing values, and what that tells.
     again : mapping of int to callable
         How to compute a term once more for some rows that keep only some columns (rows, parts), where it is neither as
@@ -130,7 +87,7 @@ class ColumnTerms:
     free: npt.NDArray[np.bool_]
     made_of: tuple[tuple[int, ...], ...]
     bins: tuple[CorrectionBins, ...]
-    missing: tuple[_Missing, ...] = ()
+    missing: tuple[MissingTerms, ...] = ()
     again: Mapping[int, _Again] = field(default_factory=dict)
     hashes: Hashes | None = None
 
@@ -158,7 +115,7 @@ class ColumnTerms:
         free = np.zeros(len(names), bool)
         made_of: list[tuple[int, ...]] = []
         bins: list[CorrectionBins] = []
-        missing: list[_Missing] = []
+        missing: list[MissingTerms] = []
         again: dict[int, _Again] = {}
         unknown = np.isneginf(prior)  # a class that only this row had
         for block, statistic in zip(schema.blocks, evidence.statistics, strict=True):
@@ -197,7 +154,7 @@ class ColumnTerms:
             for f in np.flatnonzero((shares.max(axis=0) > 0) & (shares.min(axis=0) < 1)).tolist():
                 there = present[:, at.start + f]
                 missing.append(
-                    _missing_of(at.start + f, evidence.rows.to_float(), shares[:, f], there, classes, weights)
+                    missing_terms(at.start + f, evidence.rows.to_float(), shares[:, f], there, classes, weights)
                 )
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [no_bins(n)] * len(names)
@@ -426,22 +383,3 @@ def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.
     rank = np.empty((len(keys), columns), np.intp)
     np.put_along_axis(rank, np.argsort(draws[:, 1:], axis=1), np.arange(columns)[None], axis=1)
     return np.asarray(rank <= (draws[:, :1] % np.uint64(columns)).astype(np.intp))
-
-
-def _missing_of(
-    u: int,
-    rows: Floats,
-    share: Floats,
-    present: npt.NDArray[np.bool_],
-    classes: ClassCodes,
-    weights: RowWeights,
-) -> _Missing:
-    """Return what missing values of column u tell.
-
-    It follows from the rows of each class and the share that lacks a value.
-    """
-    nothing = np.zeros(2, np.intp)
-    level = Level(np.stack([rows * (1 - share), rows * share]), nothing, rows[None], nothing[:1])
-    value = np.where(present, 0, 1)
-    terms = level.log_ratios_without(value, classes, 1.0 if weights is None else weights)
-    return _Missing(u, level.log_ratios(), np.ascontiguousarray(terms.T))

@@ -17,9 +17,10 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, rows_to_weigh
+from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.fit_weights import fit_fading
+from tallybayes.inference.sample_size import rows_to_weigh
 from tallybayes.inference.sampled_rows import SampledRows
 
 __all__ = ["FoldLosses", "losses_of_fold", "nested_folds"]

@@ -25,9 +25,11 @@ from tallybayes.events.interaction import interaction_tables
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.exact.array import Exact
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, rows_to_weigh
-from tallybayes.inference.fit_weights import THRESHOLD, FittedWeights, Terms, fit_weights, probabilities
+from tallybayes.inference.column_terms import ColumnTerms
+from tallybayes.inference.fit_weights import THRESHOLD, fit_weights
+from tallybayes.inference.sample_size import rows_to_weigh
 from tallybayes.inference.sampled_rows import SampledRows
+from tallybayes.inference.terms import FittedWeights, Terms, probabilities
 from tallybayes.schema.schema import Block
 from tallybayes.structure.correlation import correlation_of
 from tallybayes.structure.products import SlottedColumn, counted_alone, product, slotted_columns

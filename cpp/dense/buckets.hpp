@@ -1,100 +1,26 @@
-// Numbers as codes: buckets of equal leading bits, found while reading, and cells between given edges.
+// Numbers as codes: buckets of equal leading bits, found while reading.
 //
 // A bucket is a run of doubles whose order-preserving integers agree in all but the `shift` lowest bits. The shift of a
 // column is the least with which it has at most kMost buckets. Whenever one too many appears, the shift grows and the
 // codes given so far are rewritten, so the result does not depend on the order of rows.
-// IN: table (n, F) of doubles or floats; edges, rising in each column. OUT: codes (F, n); NaN has -1, or kMissing.
-// The caller guarantees: room for smaller(n, kMost) keys per column; at most kMissing - 1 edges per column; classes in
-// range, and at most 2^32 - 1 rows to count.
-// Cost: 3 to 5 ns per value, for few rows more. Twins: reference.find_buckets, find_cells.
+// IN: table (n, F) of doubles or floats. OUT: codes (F, n); NaN has -1.
+// The caller guarantees: room for smaller(n, kMost) keys per column; classes in range, and at most 2^32 - 1 rows to count.
+// Cost: 3 to 5 ns per value, for few rows more. Twin: reference.find_buckets.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "dense/simd.hpp"
+#include "dense/column_tiles.hpp"
 
 namespace tally::TALLY_ISA {
 
 using i16 = std::int16_t;
 
-// Columns are read by eights, a cache line of a row-major table, in tiles of rows. Eights of some columns take turns
-// after a block of rows, which stays in the third cache: they share cache lines.
-constexpr i64 kTogether = 8, kTileRows = 256, kBlockRows = i64{1} << 14, kBlockColumns = 64;
-constexpr i64 kPitch = kTileRows + 8;  // doubles; columns a power of two apart would share cache sets
-constexpr i64 kAhead = 16;             // rows to prefetch
-
 // The integer whose order is that of the doubles; -0.0 is 0.0.
 inline i64 ordered_bits(double x) {
     const auto bits = static_cast<i64>(bits_of(x + 0.0));
     return bits ^ static_cast<i64>(static_cast<u64>(bits >> 63) >> 1);
-}
-
-// Copy rows of `width` adjacent numbers of type T, transposed; a constant width lets the inner loop be unrolled.
-template <class T, i64 Width>
-inline void copy_rows(const Column& first, i64 start, i64 count, i64 width, double* values) {
-    const char* from = first.base + start * first.stride;
-    for (i64 i = 0; i < count; ++i, from += first.stride) {
-        const T* row = reinterpret_cast<const T*>(from);
-        prefetch(from + kAhead * first.stride);
-        prefetch(from + kAhead * first.stride + (kTogether - 1) * i64{sizeof(T)});  // often on the next cache line
-        for (i64 k = 0; k < (Width > 0 ? Width : width); ++k) values[k * kPitch + i] = static_cast<double>(row[k]);
-    }
-}
-
-template <class T>
-inline void copy_column(const Column& column, i64 start, i64 count, double* values) {
-    const char* from = column.base + start * column.stride;
-    for (i64 i = 0; i < count; ++i, from += column.stride)
-        values[i] = static_cast<double>(*reinterpret_cast<const T*>(from));
-}
-
-template <class T>
-inline void copy_tile(const Column* columns, i64 start, i64 count, i64 width, bool adjacent, double* values) {
-    if (adjacent && width == kTogether) return copy_rows<T, kTogether>(*columns, start, count, width, values);
-    if (adjacent) return copy_rows<T, 0>(*columns, start, count, width, values);
-    for (i64 k = 0; k < width; ++k) copy_column<T>(columns[k], start, count, values + k * kPitch);
-}
-
-// Up to eight columns of a table.
-struct Eight {
-    const Column* columns;
-    i64 first, width;  // the number of the first, and how many
-    bool same, adjacent;
-
-    Eight(const Table& table, i64 f) : columns(table.columns + f), first(f) {
-        width = smaller(kTogether, table.n_columns - f);
-        const i64 bytes = columns->type == Type::f64 ? 8 : 4;
-        same = adjacent = true;
-        for (i64 k = 0; k < width; ++k) {
-            same &= columns[k].type == columns->type;
-            adjacent &= columns[k].stride == columns->stride && columns[k].base == columns->base + k * bytes;
-        }
-    }
-
-    void copy(i64 start, i64 count, double* values) const {
-        if (same && columns->type == Type::f64) return copy_tile<double>(columns, start, count, width, adjacent, values);
-        if (same) return copy_tile<float>(columns, start, count, width, adjacent, values);
-        for (i64 k = 0; k < width; ++k)
-            for (i64 i = 0; i < count; ++i) values[k * kPitch + i] = real_element(columns[k], start + i);
-    }
-};
-
-// Call visit(eight, start, count, values) for each tile; column k of the eight is at values + k * kPitch. NaN stays NaN.
-template <class Visit>
-inline void for_each_tile(const Table& table, Visit visit) {
-    Scratch<double> values(kTogether * kPitch);
-    for (i64 from = 0; from < table.n_columns; from += kBlockColumns)
-        for (i64 block = 0; block < table.n_rows; block += kBlockRows)
-            for (i64 f = from; f < smaller(from + kBlockColumns, table.n_columns); f += kTogether) {
-                const Eight eight(table, f);
-                const i64 end = smaller(block + kBlockRows, table.n_rows);
-                for (i64 start = block; start < end; start += kTileRows) {
-                    const i64 count = smaller(kTileRows, end - start);
-                    eight.copy(start, count, values.get());
-                    visit(eight, start, count, values.get());
-                }
-            }
 }
 
 // The least number of bits to drop from keys so that at most kMost of them are left.
@@ -464,64 +390,6 @@ inline void finish_column(BucketTable& buckets, const FindBucketsTask& task, i64
     for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
     task.sizes[f] = buckets.size();
     task.shifts[f] = buckets.size() == 0 ? 0 : buckets.shift();
-}
-
-// The place of the lowest bit that is set.
-inline i64 lowest_bit(int mask) {
-#if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanForward(&place, static_cast<unsigned long>(mask));
-    return static_cast<i64>(place);
-#else
-    return __builtin_ctz(static_cast<unsigned>(mask));
-#endif
-}
-
-// The edges of a column as blocks of sixteen, and the last edge of each block: two steps of sixteen comparisons each
-// find a cell without a branch.
-class EdgeBlocks {
-public:
-    void set(const double* edges, i64 size) {
-        size_ = size;
-        for (i64 k = 0; k < kSide * kSide; ++k) edge_[k] = k < size ? edges[k] : INFINITY;
-        for (i64 block = 0; block < kSide; ++block) last_[block] = edge_[kSide * block + kSide - 1];
-    }
-
-    // Write how many edges are at most each value.
-    void find(const double* values, i64 count, std::uint8_t* codes) const {
-        for (i64 i = 0; i < count; ++i) {
-            const i64 block = smaller<i64>(at_most(last_, values[i]), kSide - 1);
-            const i64 code = kSide * block + at_most(edge_ + kSide * block, values[i]);
-            codes[i] = static_cast<std::uint8_t>(is_nan(values[i]) ? FindCellsTask::kMissing : smaller(code, size_));
-        }
-    }
-
-private:
-    static constexpr i64 kSide = 16;
-
-    static i64 at_most(const double* edges, double x) {
-        const F4 value = all(x);
-        int above = 0;  // edges rise: as a binary number, ones from the first edge above on
-        for (int k = 0; k < kSide; k += 4) above |= lanes(not_at_most(load(edges + k), value)) << k;
-        return lowest_bit(above | 1 << kSide);
-    }
-
-    double edge_[kSide * kSide], last_[kSide];
-    i64 size_;
-};
-
-inline Fault find_cells(const FindCellsTask& task) {
-    const PlainArithmetic plain;
-    Scratch<EdgeBlocks> blocks(smaller(kBlockColumns, task.table.n_columns));
-    for_each_tile(task.table, [&](const Eight& eight, i64 start, i64 count, const double* values) {
-        for (i64 k = 0; k < eight.width; ++k, values += kPitch) {
-            const i64 f = eight.first + k;
-            EdgeBlocks& of_column = blocks[f % kBlockColumns];
-            if (start == 0) of_column.set(task.edges + task.offsets[f], task.offsets[f + 1] - task.offsets[f]);
-            of_column.find(values, count, task.codes + f * task.table.n_rows + start);
-        }
-    });
-    return {};
 }
 
 }  // namespace tally::TALLY_ISA

@@ -1,15 +1,13 @@
-// Two experts on the cells of numeric columns: a tree of counts, and a Student t; and the average of three experts.
+// Two experts on the cells of numeric columns: a tree of counts, and a Student t.
 //
 // A column has K cells, each with a value and the rows of every class. For each cell and class an expert gives three
 // log-terms: `now` from all rows, and for a row of weight 1 left out `other`, where the class is another one than the
 // row's, and `own`. Tree: the sum over levels of log sum_a omega_a (N_vc / q_v + a) / (N_pc + a), with N_vc the rows of
 // node v, p its parent and q_v its share of p; omega_a ~ the probability of a level's counts in the column under a.
 // Student t: dense/leave_one_out.hpp has the formulas.
-// The average: with p_k(c | x) ~ exp(term), log sum_k w_k p_k(c | x), and w_k ~ exp of minus the losses of rows left out.
 // IN: cells, one column after the other; nodes (L, K), those of parent p being 2p and 2p + 1, -1 for none; moments and
-// coefficients (F, C). OUT: as the tasks say. The caller guarantees that nodes are below n_nodes and of one column each.
-// Cost: some logarithms per cell, class and level; for pairs of cell and class, one per pair and class.
-// Twins: reference.expert_terms, reference.mix_experts.
+// coefficients (F, C). OUT: as the task says. The caller guarantees that nodes are below n_nodes and of one column each.
+// Cost: some logarithms per cell, class and level. Twin: reference.expert_terms.
 #pragma once
 
 #include "dense/leave_one_out.hpp"
@@ -19,9 +17,6 @@ namespace tally::TALLY_ISA {
 constexpr double kRounding = 1e-12;    // a difference below this share of its operand is rounding
 constexpr double kNegligible = 1e-12;  // a smoothing with less of the probability is left out
 constexpr double kMostLoss = 1e6;      // nats of one value, so that losses can be compared
-constexpr double kLeastSum = 1e-200;   // of exponentials, below which they are computed as logarithms
-// Of weighted probabilities, likewise. Exponentials below 1e-307 are lost: 1e-107 of an expert's sum, and 1e-17 of this.
-constexpr double kLeastMix = 1e-90;
 
 inline F4 pick(F4 mask, F4 yes, F4 no) { return either(keep(mask, yes), drop(mask, no)); }
 
@@ -271,207 +266,6 @@ inline Fault expert_terms(const ExpertTermsTask& task) {
         one.add();
     }
     for (i64 f = 0; f < task.n_columns; ++f) StudentColumn(task, f).add();
-    return {};
-}
-
-inline double exponential_of(double x) {
-    double four[4];
-    store(four, exponential(all(x)));
-    return four[0];
-}
-
-// The average of all experts, one column after the other.
-class ExpertMixer {
-public:
-    explicit ExpertMixer(const MixExpertsTask& task)
-        : task_(task), C_(task.n_classes), each_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))},
-          own_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))}, sums_(larger(most(task), C_)) {}
-
-    void begin(i64 f) {
-        f_ = f;
-        first_ = task_.offsets[f];
-        size_ = task_.offsets[f + 1] - first_;
-        if (!task_.chosen) weigh();
-        for (int e = 0; e < kExperts; ++e) weights_[e] = exponential_of(log_weight(e));
-    }
-
-    // Write log sum_k w_k p_k(c | x) of each cell.
-    void mix_cells() {
-        shift(task_.now, nullptr);
-        for (i64 k = 0; k < size_; ++k) mix(k, -1, &sums_[k * C_]);
-        double* const out = task_.mixed + first_ * C_;
-        finish(size_ * C_, [&](i64 i) -> double& { return out[i]; },
-               [&](i64 i) { return mix_logs(task_.now, nullptr, i / C_, i % C_, -1); });
-    }
-
-    // Write the same of rows left out: those of pairs [from, to), whose cells are of this column.
-    void mix_pairs(i64 from, i64 to) {
-        shift(task_.other, task_.own);
-        for (i64 p = from; p < to; ++p) {
-            const i64 k = task_.pairs[p] / C_ - first_, own = task_.pairs[p] % C_;
-            mix(k, own, sums_.get());
-            finish(C_, [&](i64 c) -> double& { return task_.left_out[c * task_.n_pairs + p]; },
-                   [&](i64 c) { return mix_logs(task_.other, task_.own, k, c, own); });
-        }
-    }
-
-private:
-    using Terms = const double* const*;  // of each expert, (K, C)
-
-    static i64 most(const MixExpertsTask& task) {
-        i64 size = 1;
-        for (i64 f = 0; f < task.n_columns; ++f) size = larger(size, task.offsets[f + 1] - task.offsets[f]);
-        return size * task.n_classes;
-    }
-
-    double& log_weight(int e) { return task_.log_weights[e * task_.n_columns + f_]; }
-
-    // Set the logs of the experts' weights: minus the losses of all rows left out, normalised.
-    void weigh() {
-        double score[kExperts];
-        for (int e = 0; e < kExperts; ++e) score[e] = task_.used[e] ? -loss(e) : -INFINITY;
-        const double norm = log_sum(score);
-        for (int e = 0; e < kExperts; ++e) log_weight(e) = score[e] - norm;
-    }
-
-    // Return the loss of all rows, each left out.
-    double loss(int e) {
-        Numbers &each = each_[e], &own = own_[e];
-        const double* const counts = task_.counts + first_ * C_;
-        const i64 cells = size_ * C_;
-        for (i64 k = 0; k < size_; ++k) {
-            double top = -INFINITY;
-            for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
-                const i64 c = i % C_;
-                each[i] = task_.log_rows[c] + task_.other[e][first_ * C_ + i];
-                own[i] = task_.log_rows[C_ + c] + task_.own[e][first_ * C_ + i];
-                top = larger(top, counts[i] > 0.0 ? larger(each[i], own[i]) : each[i]);
-            }
-            for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
-                each[i] -= top;
-                own[i] = counts[i] > 0.0 ? own[i] - top : 0.0;
-            }
-        }
-        each.apply(cells, [](F4 x) { return exponential(x); });
-        own.apply(cells, [](F4 x) { return exponential(x); });
-        for (i64 k = 0; k < size_; ++k) {
-            double total = 0.0;
-            for (i64 i = k * C_; i < (k + 1) * C_; ++i) total += each[i];
-            for (i64 i = k * C_; i < (k + 1) * C_; ++i) sums_[i] = others(each, total, k, i) / own[i];
-        }
-        for (i64 i = 0; i < cells; ++i) own[i] = smaller(sums_[i], kTopScale);
-        own.apply(cells, [](F4 x) { return logarithm_of_one_plus(x); });
-        double sum = 0.0;
-        for (i64 i = 0; i < cells; ++i)
-            if (counts[i] > 0.0) sum += counts[i] * (sums_[i] < kTopScale ? own[i] : loss_of(e, i / C_, i % C_));
-        return sum;
-    }
-
-    // The sum of a cell's numbers but one; added up anew where the difference cancels.
-    double others(Numbers& each, double total, i64 k, i64 one) const {
-        if (total - each[one] > kCancelled * total) return total - each[one];
-        double sum = 0.0;
-        for (i64 i = k * C_; i < (k + 1) * C_; ++i) sum += i == one ? 0.0 : each[i];
-        return sum;
-    }
-
-    // The loss of one row, whose exponential underflows.
-    double loss_of(int e, i64 k, i64 own) {
-        double top = -INFINITY, sum = 0.0;
-        const auto score = [&](i64 c) {
-            const i64 at = (first_ + k) * C_ + c;
-            return c == own ? task_.log_rows[C_ + c] + task_.own[e][at] : task_.log_rows[c] + task_.other[e][at];
-        };
-        for (i64 c = 0; c < C_; ++c) top = larger(top, score(c));
-        for (i64 c = 0; c < C_; ++c) sum += exponential_of(score(c) - top);
-        return smaller(top - score(own) + logarithm(sum), kMostLoss);
-    }
-
-    // Exponentials of terms, less the largest of each cell.
-    void shift(Terms terms, Terms own) {
-        for (int e = 0; e < kExperts; ++e) {
-            const double* const from = terms[e] + first_ * C_;
-            for (i64 k = 0; k < size_; ++k) {
-                double top = -INFINITY;
-                for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
-                    top = larger(top, from[i]);
-                    if (own != nullptr) top = larger(top, own[e][first_ * C_ + i]);
-                }
-                for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
-                    each_[e][i] = from[i] - top;
-                    if (own != nullptr) own_[e][i] = own[e][first_ * C_ + i] - top;
-                }
-            }
-            each_[e].apply(size_ * C_, [](F4 x) { return exponential(x); });
-            if (own != nullptr) own_[e].apply(size_ * C_, [](F4 x) { return exponential(x); });
-        }
-    }
-
-    // Write the sum of w_k p_k of each class, for cell k and a row of class `own`; 0 where it is too small to be exact.
-    void mix(i64 k, i64 own, double* sums) {
-        double share[kExperts] = {};
-        for (int e = 0; e < kExperts; ++e)
-            for (i64 c = 0; c < C_; ++c) share[e] += (c == own ? own_ : each_)[e][k * C_ + c];
-        bool small = false;
-        for (int e = 0; e < kExperts; ++e) small |= !(share[e] > kLeastSum);
-        for (int e = 0; e < kExperts; ++e) share[e] = small ? 0.0 : weights_[e] / share[e];
-        for (i64 c = 0; c < C_; ++c) {
-            Numbers* from = c == own ? own_ : each_;
-            double sum = 0.0;
-            for (int e = 0; e < kExperts; ++e) sum += share[e] * from[e][k * C_ + c];
-            sums[c] = sum > kLeastMix ? sum : 0.0;
-        }
-    }
-
-    // The same as a logarithm, of numbers of any size.
-    double mix_logs(Terms terms, Terms own_terms, i64 k, i64 c, i64 own) {
-        double log[kExperts];
-        for (int e = 0; e < kExperts; ++e) {
-            double top = -INFINITY, sum = 0.0;
-            const auto term = [&](i64 b) { return (b == own ? own_terms : terms)[e][(first_ + k) * C_ + b]; };
-            for (i64 b = 0; b < C_; ++b) top = larger(top, term(b));
-            for (i64 b = 0; b < C_; ++b) sum += exponential_of(term(b) - top);
-            log[e] = log_weight(e) + (term(c) - top - logarithm(sum));
-        }
-        return log_sum(log);
-    }
-
-    static double log_sum(const double* logs) {
-        double top = logs[0], sum = 0.0;
-        for (int e = 1; e < kExperts; ++e) top = larger(top, logs[e]);
-        for (int e = 0; e < kExperts; ++e) sum += exponential_of(logs[e] - top);
-        return top + logarithm(sum);
-    }
-
-    // Write the logarithms of the sums; `exact` gives those of sums that are 0.
-    template <class Out, class Exact>
-    void finish(i64 size, Out out, Exact exact) {
-        for (i64 i = 0; i < size; i += 4) {
-            double logs[4];
-            store(logs, logarithm(load(&sums_[i])));
-            for (i64 j = i; j < smaller(i + 4, size); ++j) out(j) = sums_[j] > 0.0 ? logs[j - i] : exact(j);
-        }
-    }
-
-    const MixExpertsTask& task_;
-    const i64 C_;
-    Numbers each_[kExperts], own_[kExperts], sums_;
-    i64 f_ = 0, first_ = 0, size_ = 0;
-    double weights_[kExperts] = {};
-};
-
-inline Fault mix_experts(const MixExpertsTask& task) {
-    const PlainArithmetic plain;
-    ExpertMixer mixer(task);
-    i64 from = 0;
-    for (i64 f = 0; f < task.n_columns; ++f) {
-        mixer.begin(f);
-        if (task.mixed != nullptr) mixer.mix_cells();
-        i64 to = from;
-        while (to < task.n_pairs && task.pairs[to] < task.offsets[f + 1] * task.n_classes) ++to;
-        if (to > from) mixer.mix_pairs(from, to);
-        from = to;
-    }
     return {};
 }
 

@@ -222,6 +222,14 @@ def test_batches_of_different_types_are_joined() -> None:
     assert len(content(made[0] + made[1] + made[2])) == 5
 
 
+def test_booleans_beside_numbers_are_joined_as_0_and_1() -> None:
+    real = pa.RecordBatch.from_pydict({"x": [0.5, None], "label": ["a", "b"]})
+    booleans = pa.RecordBatch.from_pydict({"x": [True, False], "label": ["a", "b"]})
+    made = [BottomKSample.of(RowBatch(one, 0, "skip"), infer(real.schema, "label")) for one in (real, booleans)]
+    assert content(made[0] + made[1]) == content(made[1] + made[0])
+    assert sorted(row["x"] or 0.0 for row in (made[0] + made[1]).rows().to_pylist()) == [0.0, 0.0, 0.5, 1.0]
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_sampled_rows_of_a_live_array_are_views_and_others_are_copied(
     whole: bool, monkeypatch: pytest.MonkeyPatch

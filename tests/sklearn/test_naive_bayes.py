@@ -119,12 +119,21 @@ def test_any_table_cut_anywhere_gives_the_same_bytes(made: tuple[pa.Table, dict[
     if y.dtype.kind == "O" and not isinstance(y[0], str):
         return  # scikit-learn knows no dates as classes
     cut = data.draw(st.integers(1, len(y) - 1))
+    # The first rows decide what texts are: "7" alone is a number, beside "a" a name. So it is said here.
+    events |= {name: "categorical" for name in X.column_names if pa.types.is_string(X.schema.field(name).type)}
     whole = tb.NaiveBayes(events or None).fit(X, y)
     model = tb.NaiveBayes(events or None).partial_fit(X[:cut], y[:cut]).partial_fit(X[cut:], y[cut:])
     assert bytes_of(model) == bytes_of(whole)
     other = tb.NaiveBayes(events or None).fit(X[cut:], y[cut:])
     assert bytes_of(tb.NaiveBayes(events or None).fit(X[:cut], y[:cut]) + other) == bytes_of(whole)
     assert bytes_of(model.forget(X[cut:], y[cut:])) == bytes_of(tb.NaiveBayes(events or None).fit(X[:cut], y[:cut]))
+
+
+def test_a_column_read_as_numbers_is_not_added_to_one_of_names() -> None:
+    numbers = tb.NaiveBayes().fit(pa.table({"x": ["7.5", "8.5", "7.5"]}), ["a", "b", "a"])
+    names = tb.NaiveBayes().fit(pa.table({"x": ["p", "q", "p"]}), ["a", "b", "a"])
+    with pytest.raises(tb.errors.CannotMerge, match="column 'x'"):
+        numbers + names
 
 
 def test_the_sum_of_two_is_a_third_that_leaves_both_as_they_were() -> None:

@@ -7,7 +7,7 @@ all of them, so it can be taken while rows are counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -321,6 +321,20 @@ def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBa
 
 
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return rows of different batches as one; integers, fractions and nulls are cast to a common type."""
-    tables = [pa.Table.from_batches([sources.plain(part)]) for part in parts]
+    """Return rows of different batches as one; booleans, integers, fractions and nulls are cast to a common type."""
+    plain = [sources.plain(part) for part in parts]
+    numbers = {field.name for part in plain for field in part.schema if _is_number(field.type)}
+    tables = [_without_booleans(pa.Table.from_batches([part]), numbers) for part in plain]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _without_booleans(table: pa.Table, numbers: Collection[str]) -> pa.Table:
+    """Return the rows with 0 and 1 for the booleans of columns that are numbers elsewhere, as a model counts them."""
+    for k, field in enumerate(table.schema):
+        if pa.types.is_boolean(field.type) and field.name in numbers:
+            table = table.set_column(k, field.with_type(pa.int8()), table.column(k).cast(pa.int8()))
+    return table

@@ -220,9 +220,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         both: NaiveBayes = clone(self)
         both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         both._open = self._open & other._open
+        model = self.model_ + other.model_  # refused, if their columns are not alike
         mine, theirs = self._learned.sample, other._learned.sample
         sample = None if mine is None or theirs is None else (mine + theirs).resolved()
-        return both._now(self.model_ + other.model_, sample)
+        return both._now(model, sample)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""

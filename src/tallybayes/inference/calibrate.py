@@ -17,7 +17,6 @@ from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_hash import Hashes
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Choices
@@ -26,7 +25,7 @@ from tallybayes.inference.fit_weights import fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.sample_size import has_few_terms, rows_for_one_weight, rows_to_weigh
-from tallybayes.inference.sampled_rows import SampledRows
+from tallybayes.inference.sampled_rows import SampledRows, at_most_one
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.inference.terms import FittedWeights, Terms, probabilities
@@ -73,7 +72,7 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
         return Calibration() if rows is None else _choose_view(evidence, choices, choice, rows, workers)
     evidence = viewed(evidence, None)
     rows = SampledRows.of(evidence, sample, _most_rows(evidence, choices))
-    return Calibration() if rows is None else _Search(evidence, choices, *rows, threads=workers).run()
+    return Calibration() if rows is None else _Search(evidence, choices, rows, threads=workers).run()
 
 
 def _choose_view(
@@ -82,15 +81,15 @@ def _choose_view(
     """Return the calibration of the view under which the documents are most probable, chosen by the first of them."""
 
     def search(view: TextView, rows: SampledRows) -> tuple[float, Calibration]:
-        found = _Search(viewed(evidence, view), choices, *rows, threads=threads)
+        found = _Search(viewed(evidence, view), choices, rows, threads=threads)
         calibration = replace(found.run(), view=view)
         return found.surprise, calibration
 
-    n, classes = len(rows.classes), len(evidence.classes)
+    n, classes = len(rows), len(evidence.classes)
     few = rows.first(min(max(_FEW_TO_CHOOSE, n // 4), max(_FEW_TO_CHOOSE // 4, _CELLS_TO_CHOOSE // max(1, classes))))
     found = engines.in_threads(((view, few) for view in choice), search, threads)
     _, best = min(found, key=lambda each: each[0])
-    if len(few.classes) == n:
+    if len(few) == n:
         return best
     assert best.view is not None
     return search(best.view, rows)[1]
@@ -116,21 +115,12 @@ def _most_rows(evidence: Evidence, choices: Choices) -> int | None:
 class _Search:
     """The search for the best smoothings and temperature, over rows ready to be left out."""
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        choices: Choices,
-        rows: RowBatch,
-        classes: npt.NDArray[np.int32],
-        weights: Floats | None,
-        hashes: Hashes | None = None,
-        *,
-        threads: int,
-    ) -> None:
+    def __init__(self, evidence: Evidence, choices: Choices, sampled: SampledRows, *, threads: int) -> None:
         # A given prior is that of the rows to come; these rows have the shares they were counted with.
         self.choices = replace(choices, prior="learned")
-        self.evidence, self.classes, self.weights = evidence, classes, weights
-        self.threads, self.rows, self.hashes = threads, rows, hashes
+        self.evidence, self.rows, self.classes, self.hashes = evidence, sampled.rows, sampled.classes, sampled.hashes
+        self.weights = weights = sampled.weights
+        self.threads = threads
         self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
         if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
             self.weights = weights * (_HEAVIEST / weights.max())  # only their shares matter from here on
@@ -142,7 +132,7 @@ class _Search:
     @cached_property
     def left_out(self) -> list[tuple[slice, LeftOutRows]]:
         """The rows, ready to be left out, in slices."""
-        one = _at_most_one(self.weights)
+        one = at_most_one(self.weights)
         return [
             (at, LeftOutRows(self.evidence, part, self.classes[at], None if one is None else one[at]))
             for at, part in _slices(self.rows, self.evidence.schema)
@@ -211,14 +201,14 @@ class _Search:
         """Return one weight for all columns, where they or the classes are too many for one each."""
         evidence = with_products(self.evidence)
         n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
-        rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
-        few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), threads=self.threads)
+        first = SampledRows(self.rows, self.classes, self.weights).first(n)
+        few = _Search(evidence, self.choices, first, threads=self.threads)
         scores, scored = few._scores(alphas)
         if not len(scored):
             return Calibration(alphas, None, n, n)
         classes, weights, width = few.classes[scored], few._weight(scored), len(evidence.schema.columns)
         share = share_of_others(few.sizes[scored], width)
-        prior = prior_without(evidence, self._resolved(alphas), classes, _at_most_one(weights))
+        prior = prior_without(evidence, self._resolved(alphas), classes, at_most_one(weights))
         with np.errstate(invalid="ignore"):
             terms = np.where(np.isfinite(prior), np.maximum(scores - prior, -_IMPOSSIBLE), 0.0)
         prior = np.maximum(prior, -_IMPOSSIBLE)
@@ -230,13 +220,10 @@ class _Search:
         columns = ColumnWeights.common(weight, evidence.schema.terms, evidence.classes)
         return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
 
-    def _first(self, n: int) -> Floats | None:
-        return None if self.weights is None else self.weights[:n]
-
     def _terms(self, alphas: Mapping[str, float], index: npt.NDArray[np.intp]) -> ColumnTerms:
         batch = self.rows.batch
         rows = RowBatch(batch if len(index) == len(batch) else batch.take(pa.array(index)), 0, self.rows.missing)
-        one = _at_most_one(self._weight(index))
+        one = at_most_one(self._weight(index))
         hashes = None if self.hashes is None else self.hashes[index]
         return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one, hashes=hashes)
 
@@ -326,14 +313,6 @@ def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
     The errors of a few dozen rows are a matter of luck.
     """
     return 1.0 + _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
-
-
-def _at_most_one(weights: Floats | None) -> Floats | None:
-    """Return the weight to leave out, at most 1.
-
-    A row of weight w > 1 stands for w copies; one of them is left out.
-    """
-    return None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
 
 
 def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:

@@ -14,7 +14,7 @@ from tallybayes.categories import encode
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, wanted
-from tallybayes.evaluation import Calibration, Evaluation, OperatingPoint, calibration, evaluate, headline, majority
+from tallybayes.evaluation import Evaluation, OperatingPoint, Reliability, calibration, evaluate, headline, majority
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
@@ -82,7 +82,7 @@ class Performance(Result):
         The most frequent class.
     positive : object or None
         The positive class, if there are two classes.
-    before, after : Calibration
+    before, after : Reliability
         The calibration of plain and of calibrated scores; with two classes, of the positive class's probabilities.
     calibrated : bool
         Whether scores were calibrated, so that the two differ.
@@ -106,8 +106,8 @@ class Performance(Result):
     figures: tuple[Figure, ...]
     majority: Any
     positive: Any
-    before: Calibration
-    after: Calibration
+    before: Reliability
+    after: Reliability
     calibrated: bool
     costs: dict[Any, tuple[CostStep, ...]]
     losses: Floats
@@ -294,7 +294,7 @@ def _deviation(values: Floats | None) -> float:
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else float("nan")
 
 
-def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, positive: Any) -> Calibration:
+def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, positive: Any) -> Reliability:
     if positive is not None:
         return calibration(true == 1, np.clip(p[:, 1], 0.0, 1.0), weights=weights)
     return calibration(p.argmax(axis=1) == true, np.clip(p.max(axis=1), 0.0, 1.0), weights=weights)

@@ -12,7 +12,7 @@ import numpy as np
 from tallybayes.display.charts.reliability import reliability_chart
 from tallybayes.display.charts.roc import precision_chart, roc_chart
 from tallybayes.display.tables import Grid, number
-from tallybayes.evaluation import Calibration, Confusion, OperatingPoint
+from tallybayes.evaluation import Confusion, OperatingPoint, Reliability
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import CostStep, Figure, Performance
@@ -123,7 +123,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     }
 
 
-def bins_of(when: str, bins: Calibration) -> list[dict[str, Any]]:
+def bins_of(when: str, bins: Reliability) -> list[dict[str, Any]]:
     """Return the bins that have rows, as the chart draws them."""
     names = ("confidence", "observed", "low", "high", "count")
     filled = [row for row in zip(*(getattr(bins, name) for name in names), strict=True) if row[-1] > 0]

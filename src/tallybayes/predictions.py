@@ -16,7 +16,7 @@ from tallybayes.engines import Columns
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
 from tallybayes.sources import Source
-from tallybayes.storage.transit import Models
+from tallybayes.storage.portable_models import PortableModels
 
 # The names of each method's columns, each followed by a class in brackets.
 _NAMES = {
@@ -92,10 +92,10 @@ class Answers(Columns):
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (Models((self._model,)), self._methods, dict(self._options), self._name)
+        return _unpickle, (PortableModels((self._model,)), self._methods, dict(self._options), self._name)
 
 
-def _unpickle(models: Models, *how: Any) -> Answers:
+def _unpickle(models: PortableModels, *how: Any) -> Answers:
     """Return the same object on a worker."""
     [model] = models.models
     assert model is not None

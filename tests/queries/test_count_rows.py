@@ -17,7 +17,7 @@ from scipy.stats import beta
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadOption
-from tallybayes.queries.count_rows import tally
+from tallybayes.queries.count_rows import count_patterns
 from tallybayes.queries.language import Query, Term, parse
 
 ROWS = {
@@ -178,10 +178,10 @@ def test_counts_are_those_of_plain_python_whatever_the_batches(
 @given(cut=st.integers(0, 6))
 def test_tallies_of_parts_add(cut: int) -> None:
     batch, query = pa.RecordBatch.from_pydict(ROWS), parse("Rome | age>30, member=true")
-    parts = tally(query, batch.slice(0, cut)), tally(query, batch.slice(cut))
+    parts = count_patterns(query, batch.slice(0, cut)), count_patterns(query, batch.slice(cut))
     columns = list(ROWS)
     for total in (parts[0] + parts[1], parts[1] + parts[0]):
-        assert total.counts(query, columns) == tally(query, batch).counts(query, columns) == (2, 2, 2)
+        assert total.counts(query, columns) == count_patterns(query, batch).counts(query, columns) == (2, 2, 2)
 
 
 def test_many_columns_with_holes_are_looked_through() -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tallybayes.buckets import Buckets
 from tallybayes.drift import two_samples
-from tallybayes.drift.two_samples import Comparison
+from tallybayes.drift.two_samples import TwoSampleTest
 from tallybayes.events.event import Event
 from tallybayes.events.families.gamma_rates import totals
 from tallybayes.events.families.normal import over_all
@@ -76,7 +76,7 @@ class ColumnDrift:
 class _Found(NamedTuple):
     """The figures of one column."""
 
-    comparison: Comparison
+    comparison: TwoSampleTest
     changes: tuple[Change, ...]
     unseen: float = np.nan
 
@@ -122,7 +122,7 @@ def _compare_block(block: Block, sides: _Sides) -> Iterator[ColumnDrift]:
         yield ColumnDrift(name, block.event.spec, p, p, distance, chance, *shares, found.unseen, found.changes)
 
 
-_UNKNOWN = _Found(Comparison(np.nan, np.nan, np.nan), ())
+_UNKNOWN = _Found(TwoSampleTest(np.nan, np.nan, np.nan), ())
 
 
 def _of_cells(cells: tuple[Floats, Floats], name: Callable[[int], str], unseen: float, absent: _Absent) -> _Found:
@@ -138,7 +138,7 @@ def _of_cells(cells: tuple[Floats, Floats], name: Callable[[int], str], unseen: 
 
 
 def _of_parameters(
-    compare: Callable[[], tuple[Comparison, tuple[Change, ...]]], unseen: float, sides: _Sides, absent: _Absent
+    compare: Callable[[], tuple[TwoSampleTest, tuple[Change, ...]]], unseen: float, sides: _Sides, absent: _Absent
 ) -> _Found:
     """Compare parameters of the rows that have a value, and the share of the rows that have none."""
     (n, m), (a, b) = sides.rows, absent
@@ -150,7 +150,7 @@ def _of_parameters(
     p = two_samples.join(np.array([own.p, gaps.p])) if missing else own.p
     there = min(1 - a / n, 1 - b / m)  # the share of rows whose values can agree
     distance, chance = (there * mine + rest for mine, rest in zip(own[1:], gaps[1:], strict=True))
-    return _Found(Comparison(p, distance, chance), (*changes, *missing)[:_CHANGES], unseen)
+    return _Found(TwoSampleTest(p, distance, chance), (*changes, *missing)[:_CHANGES], unseen)
 
 
 def _absent(sides: _Sides) -> tuple[Floats, Floats]:  # (F,) each
@@ -252,11 +252,11 @@ def _tokens(sides: _Sides) -> _Compare:
         n, m = (rows - gone for rows, gone in zip(sides.rows, absent, strict=True))
         top = np.argsort(-(a + b), kind="stable")[:_TOKENS]
 
-        def compared() -> tuple[Comparison, tuple[Change, ...]]:
+        def compared() -> tuple[TwoSampleTest, tuple[Change, ...]]:
             p = two_samples.join(two_samples.compare_shares(a[top], b[top], n, m)) if len(top) else 1.0
             order = np.argsort(-np.abs(a[top] / n - b[top] / m), kind="stable")[:_CHANGES]
             changes = (Change(labels[int(k)].as_py(), float(a[k] / n), float(b[k] / m)) for k in top[order])
-            return Comparison(p, *_token_distance(often[at], later[at], top)), tuple(changes)
+            return TwoSampleTest(p, *_token_distance(often[at], later[at], top)), tuple(changes)
 
         unseen = float(later[at][often[at] == 0].sum() / later[at].sum()) if later[at].any() else np.nan
         return _of_parameters(compared, unseen, sides, absent)
@@ -303,7 +303,7 @@ def _normals(sides: _Sides) -> _Compare:
     moments = [over_all(one) for one in sides]
 
     def compare(f: int, absent: _Absent) -> _Found:
-        def compared() -> tuple[Comparison, tuple[Change, ...]]:
+        def compared() -> tuple[TwoSampleTest, tuple[Change, ...]]:
             one, other = ((float(x.n[f]), float(x.mean[f]), float(x.m2[f])) for x in moments)
             spreads = (float(np.sqrt(m2 / n)) for n, _, m2 in (one, other))
             changes = Change("mean", one[1], other[1]), Change("standard deviation", *spreads)
@@ -320,7 +320,7 @@ def _rates(sides: _Sides, *, whole: bool) -> _Compare:
     test = two_samples.compare_rates if whole else two_samples.compare_waits
 
     def compare(f: int, absent: _Absent) -> _Found:
-        def compared() -> tuple[Comparison, tuple[Change, ...]]:
+        def compared() -> tuple[TwoSampleTest, tuple[Change, ...]]:
             one, other = ((float(x.n[f]), float(x.total[f])) for x in sums)
             return test(one, other), (Change("mean", one[1] / one[0], other[1] / other[0]),)
 

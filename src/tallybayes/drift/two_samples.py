@@ -17,7 +17,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.structure.dependence_test import chi_squared
 
 __all__ = [
-    "Comparison",
+    "TwoSampleTest",
     "compare_counts",
     "compare_normals",
     "compare_rates",
@@ -31,7 +31,7 @@ _NORMAL_CHANCE = 0.4543
 _ALIKE = 1e-12  # parameters closer than this, relative to their size, differ by rounding only
 
 
-class Comparison(NamedTuple):
+class TwoSampleTest(NamedTuple):
     """The p-value of "no change", the distance, and the distance that chance alone gives on average."""
 
     p: float
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
     chance: float
 
 
-def compare_counts(first: Floats, second: Floats) -> Comparison:
+def compare_counts(first: Floats, second: Floats) -> TwoSampleTest:
     """Compare the counts of values, (V,) each, by Pearson's χ².
 
     The p-value is that of rows shuffled between both sets, so it holds for rare values and many of them.
@@ -53,7 +53,7 @@ def compare_counts(first: Floats, second: Floats) -> Comparison:
     tables = np.stack([first, second])[None, None]
     n, m = first.sum(), second.sum()
     distance = float(np.abs(first / n - second / m).sum() / 2)
-    return Comparison(float(chi_squared(tables).p[0]), distance, _mean_distance(first + second, n, m))
+    return TwoSampleTest(float(chi_squared(tables).p[0]), distance, _mean_distance(first + second, n, m))
 
 
 def _mean_distance(both: Floats, n: float, m: float) -> float:
@@ -86,7 +86,7 @@ def compare_shares(first: Floats, second: Floats, n: float, m: float) -> Floats:
     return np.asarray(np.minimum(1.0, 2 * np.minimum(law.cdf(drawn), law.sf(drawn - 1))))
 
 
-def compare_normals(first: tuple[float, float, float], second: tuple[float, float, float]) -> Comparison:
+def compare_normals(first: tuple[float, float, float], second: tuple[float, float, float]) -> TwoSampleTest:
     """Compare two normal distributions, given as weight, mean and sum of squared deviations.
 
     Notes
@@ -106,7 +106,7 @@ def compare_normals(first: tuple[float, float, float], second: tuple[float, floa
     ratio = 0.0 if both == 0 else max(0.0, float(logs[0] - logs[1] - logs[2]))
     chance = 0.0 if both == 0 else float(_NORMAL_CHANCE * np.sqrt(1 / n + 1 / m))
     distance = _normal_distance(mean, np.sqrt(m2 / n), other, np.sqrt(l2 / m))
-    return Comparison(float(scipy.stats.chi2.sf(ratio, 2)), distance, chance)
+    return TwoSampleTest(float(scipy.stats.chi2.sf(ratio, 2)), distance, chance)
 
 
 def _normal_distance(a: float, s: float, b: float, t: float) -> float:
@@ -133,7 +133,7 @@ def _gap(x: Floats, a: float, s: float, b: float, t: float) -> Floats:
     return np.asarray(scipy.stats.norm.cdf(x, a, s) - scipy.stats.norm.cdf(x, b, t))
 
 
-def compare_rates(first: tuple[float, float], second: tuple[float, float]) -> Comparison:
+def compare_rates(first: tuple[float, float], second: tuple[float, float]) -> TwoSampleTest:
     """Compare two Poisson rates, given as weight of rows and sum of their counts.
 
     Given the sum of all counts, that of the second set is binomial: the p-value is exact.
@@ -150,12 +150,12 @@ def compare_rates(first: tuple[float, float], second: tuple[float, float]) -> Co
     rates, total = (events / n, others / m), (events + others) / (n + m)
     chance = 0.0 if total == 0 else float(np.sqrt(1 / n + 1 / m) / np.pi)
     if _are_alike(*rates):
-        return Comparison(p, 0.0, chance)
+        return TwoSampleTest(p, 0.0, chance)
     crossing = np.floor((rates[1] - rates[0]) / np.log(rates[1] / rates[0])) if min(rates) > 0 else 0.0
-    return Comparison(p, float(abs(np.subtract(*scipy.stats.poisson.cdf(crossing, rates)))), chance)
+    return TwoSampleTest(p, float(abs(np.subtract(*scipy.stats.poisson.cdf(crossing, rates)))), chance)
 
 
-def compare_waits(first: tuple[float, float], second: tuple[float, float]) -> Comparison:
+def compare_waits(first: tuple[float, float], second: tuple[float, float]) -> TwoSampleTest:
     """Compare two exponential distributions, given as weight of rows and sum of their values.
 
     The ratio of both means has an F distribution: the p-value is exact.
@@ -170,13 +170,13 @@ def compare_waits(first: tuple[float, float], second: tuple[float, float]) -> Co
     means = total / n, other / m
     chance = float(np.sqrt((1 / n + 1 / m) * 2 / np.pi) / np.e)
     if _are_alike(*means):
-        return Comparison(1.0, 0.0, chance)
+        return TwoSampleTest(1.0, 0.0, chance)
     if min(means) == 0:
-        return Comparison(0.0, 1.0, chance)
+        return TwoSampleTest(0.0, 1.0, chance)
     law = scipy.stats.f(2 * m, 2 * n)
     p = min(1.0, 2 * float(min(law.cdf(means[1] / means[0]), law.sf(means[1] / means[0]))))
     crossing = np.log(means[1] / means[0]) / (1 / means[0] - 1 / means[1])
-    return Comparison(p, float(abs(np.exp(-crossing / means[0]) - np.exp(-crossing / means[1]))), chance)
+    return TwoSampleTest(p, float(abs(np.exp(-crossing / means[0]) - np.exp(-crossing / means[1]))), chance)
 
 
 def _are_alike(one: float, other: float) -> bool:

@@ -15,7 +15,7 @@ _SPIKE = 0.2
 # Distinct numbers. Fewer are drawn one by one, and a frequent one hides nothing.
 _FEWEST = 20
 # How far the 1st or 99th percentile is from the median, in interquartile ranges: 1.7 for a normal column, 3.6 for an
-# exponential one, 6.4 for a lognormal one with σ = 1, of which a plain axis shows little.
+# exponential one, 6.4 for a lognormal one with σ = 1, which a plain axis hardly shows.
 _HEAVY = 5.0
 # The range of all numbers in ranges of the inner 98 %, on the axis: 1.2 for 400 lognormal ones, at most 1.8
 # in 200 draws.

@@ -26,7 +26,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.text.fold_terms import CellTerms
 from tallybayes.events.text.token_cells import BANDS, EDGES, TokenWeights
 
-__all__ = ["FittedWeights", "fit_cell_weights"]
+__all__ = ["FittedCellWeights", "fit_cell_weights"]
 
 Floats32 = npt.NDArray[np.float32]
 # Powers of the length: at −1 a longer document says no more than a short one, above 0 its tokens say more than alone.
@@ -42,7 +42,7 @@ _CACHED = 1 << 18  # numbers whose squares are added up at a time: 1 MiB
 _DIGITS = 6  # of the numbers kept: what BLAS may compute differently is rounded off
 
 
-class FittedWeights(NamedTuple):
+class FittedCellWeights(NamedTuple):
     """The weights, the mean log-loss of the documents under them, and minus the log-evidence per document."""
 
     weights: TokenWeights
@@ -71,7 +71,7 @@ class _Documents(NamedTuple):
 
 def fit_cell_weights(
     cells: CellTerms, classes: npt.NDArray[np.integer], log_prior: Floats, weights: Floats | None = None
-) -> FittedWeights:
+) -> FittedCellWeights:
     """Return the weights of cells under which the classes of documents left out are most probable.
 
     Parameters
@@ -94,7 +94,7 @@ def fit_cell_weights(
         found, prior, loss, evidence = _Levels(documents, common).fit()
     t, b, typical, v = map(_rounded, (common.t, common.b, common.typical, prior))
     kept = TokenWeights(t, b, typical, v, tuple(map(_rounded, found)))
-    return FittedWeights(kept, loss, evidence)
+    return FittedCellWeights(kept, loss, evidence)
 
 
 def _common(documents: _Documents) -> TokenWeights:

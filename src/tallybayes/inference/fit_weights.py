@@ -144,7 +144,7 @@ class _Fit:
         self.members = [np.flatnonzero(self.group == g) for g in range(_FREE + 1)]
         self.at, self.effective = np.zeros(len(self.group)), 0.0
         # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
-        # numbers C − 1 are distinct, each of which the rows tell C / (C − 1) times as much of; and of V values V − 1.
+        # numbers C − 1 are distinct, each known by C / (C − 1) times as many rows; and of V values V − 1.
         some = 1 - len(terms.codes) / max(1, terms.corrections)
         rest = max(1, C - 1) / C
         self.distinct = np.array([1.0, 1.0, rest, rest * some, 1.0, 1.0])
@@ -282,7 +282,7 @@ def _most_probable(curvature: Floats, numbers: Floats, distinct: float = 1.0) ->
 
 
 def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:
-    """Minimise a function of numbers, some of which are not below 0."""
+    """Minimise a function of numbers, some not below 0."""
     from scipy.optimize import minimize  # slow to import, and only needed for interactions
 
     bounds = [(0.0, None) if one else (None, None) for one in soft]

@@ -11,7 +11,7 @@ from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.fold_terms import FoldTerms
 from tallybayes.events.text.text import Text
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.cell_weights import FittedWeights, fit_cell_weights
+from tallybayes.inference.cell_weights import FittedCellWeights, fit_cell_weights
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior
 
@@ -27,7 +27,7 @@ def fit_token_weights(
     rows: RowBatch,
     classes: npt.NDArray[np.int32],
     weights: Floats | None,
-) -> FittedWeights | None:
+) -> FittedCellWeights | None:
     """Return the weights of tokens, and the losses of the first documents; None where they cannot be fitted.
 
     They are fitted for one column of texts, in a bag of counts, smoothed, and a hundred documents or more.

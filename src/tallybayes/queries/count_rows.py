@@ -88,14 +88,18 @@ def probability(
     checked(level)
     one_of("interval", interval, ("wilson", "beta"))
 
-    def counted(types: open_rows.Types | None) -> tuple[Tally, list[str], str]:
+    def counted(types: open_rows.Types | None) -> tuple[PatternCounts, list[str], str]:
         rows = sources.open_source(source, reading, types=types)
         names = _column_names(question, rows)
         named = [term.column for term in question.terms if term.column is not None]
         if sources.is_path(source) and len(named) == len(question.terms):
             only = list(dict.fromkeys(named))
             rows = sources.open_source(source, reading, columns=only, types=types)
-        return engines.fold(rows, partial(tally, question), operator.add, Tally(), threads=workers), names, rows.name
+        return (
+            engines.fold(rows, partial(count_patterns, question), operator.add, PatternCounts(), threads=workers),
+            names,
+            rows.name,
+        )
 
     counts, names, where = open_rows.reading(counted)
     if not counts.found:
@@ -142,7 +146,7 @@ def _ends(hits: int, total: int, interval: Interval, level: float) -> tuple[floa
 
 
 @dataclass(frozen=True)
-class Tally:
+class PatternCounts:
     """Numbers of rows by pattern: the terms that hold, and the columns that are missing."""
 
     patterns: Counter[Pattern] = field(default_factory=Counter)  # rows by pattern
@@ -150,14 +154,14 @@ class Tally:
     # some values of the columns in which a term's value was not found, for messages
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: PatternCounts) -> PatternCounts:
         if not self.found or not other.found:
             return self if self.found else other
         found = tuple(a | b for a, b in zip(self.found, other.found, strict=True))
         names = {*self.values, *other.values}
         none: frozenset[str] = frozenset()
         values = {n: _some(self.values.get(n, none) | other.values.get(n, none)) for n in names}
-        return Tally(self.patterns + other.patterns, found, values)
+        return PatternCounts(self.patterns + other.patterns, found, values)
 
     def counts(self, query: Query, columns: Sequence[str]) -> tuple[int, int, int]:
         """Return the numbers of rows: query and condition true, condition true, undetermined.
@@ -191,7 +195,7 @@ class Tally:
         raise BadOption(wanted(where, want, repr(term.value), did_you_mean(term.value, sorted(near))))
 
 
-def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
+def count_patterns(query: Query, batch: pa.RecordBatch, first: int = 0) -> PatternCounts:
     """Count the patterns of a batch of rows."""
     rows = RowBatch(batch, first)
     read: dict[str, pa.Array] = {}
@@ -214,7 +218,7 @@ def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
         relevant |= dict.fromkeys(some or names)
         values |= {} if some else {name: _text_values(column(name)) for name in names}
     absent = {name: missing_in(column(name)) for name in relevant if column(name).null_count}
-    return Tally(_patterns(held, absent, len(rows)), tuple(found), values)
+    return PatternCounts(_patterns(held, absent, len(rows)), tuple(found), values)
 
 
 def _where(term: Term, columns: Mapping[str, pa.Array]) -> dict[str, Mask]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
 
 from tallybayes.server.body import Limits, too_slow
-from tallybayes.server.rooms import Rooms
+from tallybayes.server.receive_buffers import ReceiveBuffers
 
 if TYPE_CHECKING:
     from tallybayes.server.protocol import PatientProtocol
@@ -61,7 +61,7 @@ class DirectBody:
         self._began = time.monotonic()
         self._waiting = select.poll()
         self._waiting.register(self._socket, select.POLLIN)
-        self._rooms = Rooms()
+        self._buffers = ReceiveBuffers()
 
     @staticmethod
     def possible(request: Request, length: int) -> bool:
@@ -72,7 +72,7 @@ class DirectBody:
     def read(self, size: int) -> npt.NDArray[np.uint8]:
         """Return as many bytes as asked for; fewer at the end."""
         size = min(size, len(self._first) - self._at + self._left)
-        found = self._rooms.take(size)
+        found = self._buffers.take(size)
         n = min(size, len(self._first) - self._at)
         room = memoryview(found.data)
         room[:n] = self._first[self._at : self._at + n]
@@ -116,7 +116,7 @@ class DirectBody:
             self._protocol.cycle.keep_alive = False
             raise
         finally:
-            self._rooms.close()
+            self._buffers.close()
             self._protocol.cycle.more_body = False
             self._wake_at(1)  # the connection is the same, and its next request may be short
             self._socket.close()

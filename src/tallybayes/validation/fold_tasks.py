@@ -24,7 +24,7 @@ from tallybayes.inference.score import add_scores, map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
-from tallybayes.storage.transit import Models
+from tallybayes.storage.portable_models import PortableModels
 from tallybayes.validation.fold_sample import Sampling
 from tallybayes.validation.row_info import open_partition, pieces
 from tallybayes.validation.split import IntCodes
@@ -98,7 +98,7 @@ class ScoreFolds(engines.Task[Scores]):
     classes: Categories
     columns: Sequence[str]
     folds: range
-    models: Models  # the model that scores each fold
+    models: PortableModels  # the model that scores each fold
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
         """Score the rows of one partition."""

@@ -21,7 +21,7 @@ from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import add_structure
 from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
-from tallybayes.storage.transit import Models
+from tallybayes.storage.portable_models import PortableModels
 from tallybayes.validation.fold_sample import FoldSample, Sampling
 from tallybayes.validation.fold_tasks import CountFolds, ScoreFolds, among
 from tallybayes.validation.row_info import PartitionRows, RowInfo
@@ -94,7 +94,7 @@ class Folds:
                     else:
                         to[:, at][mine] = part
 
-    def models(self) -> Iterator[tuple[range, Models]]:
+    def models(self) -> Iterator[tuple[range, PortableModels]]:
         """Yield the models that score the folds, as many folds at a time as fit into memory."""
         total = self.total
         training = EarlierBlocks(total.evidence) if self.before else OtherFolds(total.evidence)
@@ -107,7 +107,7 @@ class Folds:
             each = parts(list(zip(wave, evidence, strict=True)), len(self.given) * self.folds, wave.start)
             models = tuple(self.model(k, others) for k, others in each)
             beliefs = None if calibrated else training.beliefs(total.choices)
-            yield wave, Models(models, None if beliefs is None else tuple(beliefs))
+            yield wave, PortableModels(models, None if beliefs is None else tuple(beliefs))
 
     def model(self, k: int, evidence: Evidence) -> Model | None:
         """Return the model that scores fold k, given its training evidence; None if that is empty."""

@@ -16,7 +16,7 @@ from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.score import SCORED_ROWS, map_rows
 from tallybayes.model import Model
 from tallybayes.sources import Source
-from tallybayes.storage.transit import Models
+from tallybayes.storage.portable_models import PortableModels
 from tallybayes.validation.row_info import PartitionRows, RowInfo, open_partition, pieces
 from tallybayes.validation.split import IntCodes
 
@@ -25,7 +25,7 @@ def leave_each_out(
     total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int
 ) -> tuple[Floats, Floats | None]:  # (n, C)
     """Return each row's scores by all others, before and after calibration (None: the same)."""
-    models = Models((total,))
+    models = PortableModels((total,))
     both = np.concatenate(rows.each(LeaveOneOut(models, columns), own=info.own(), threads=threads))
     return both[:, 0], both[:, 1] if models.calibrated else None
 
@@ -34,7 +34,7 @@ def leave_each_out(
 class LeaveOneOut(engines.Task[Floats]):
     """The leave-one-out scores of a partition's rows, before and after calibration, where the model has one."""
 
-    total: Models  # the model of all rows
+    total: PortableModels  # the model of all rows
     columns: Sequence[str]  # the columns that were read to count them
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (n, 1 or 2, C)

@@ -12,11 +12,11 @@ from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.storage import model_file
 
-__all__ = ["Models"]
+__all__ = ["PortableModels"]
 
 
 @dataclass(frozen=True)
-class Models:
+class PortableModels:
     """Models that can be pickled.
 
     Attributes
@@ -47,8 +47,10 @@ class Models:
 
 
 @lru_cache(4)
-def _unpickle(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> Models:
+def _unpickle(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> PortableModels:
     """Return the models, cached: a worker has many partitions, and estimating costs more than scoring one."""
     functions = dict(tokenizers)
     models = (None if one is None else model_file.parse_bytes(one) for one in contents)
-    return Models(tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in models))
+    return PortableModels(
+        tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in models)
+    )

@@ -18,6 +18,9 @@ from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
 from tallybayes.model import Model
 from tallybayes.queries.joint_distribution import JointDistribution, joint_distribution
+from tallybayes.sources.reading import Unreadable
+
+_READ = {"numbers": "a number", "times": "a time", "booleans": "yes or no", "dates": "a date"}
 
 
 def sample(
@@ -38,6 +41,7 @@ def sample(
     rng = np.random.default_rng(seed)
     fixed = dict(given) if isinstance(given, Mapping) else {} if given is None else {model.schema.label: given}
     joint = joint_distribution(model)
+    fixed = _as_read(model, fixed)
     _check_names(model, fixed)
     held = {} if joint is None else _held(model, joint, fixed)
     codes = _classes(model, n, fixed, joint, held, rng)
@@ -51,6 +55,23 @@ def sample(
     # Texts are marked, so that they are read as text even if they have few words.
     fields = [(sources.prose_field if name in texts else pa.field)(name, columns[name].type) for name in names]
     return pa.table([columns[name] for name in names], schema=pa.schema(fields))
+
+
+def _as_read(model: Model, fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fixed values as the model reads them: a date as its parts, a time as seconds."""
+    found: dict[str, Any] = {}
+    for name, value in fixed.items():
+        reading = model.schema.readings.get(name)
+        if reading is None:
+            found[name] = value
+            continue
+        try:
+            columns = reading.apply(pa.array([value]), model.schema.reader.missing)
+        except (Unreadable, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            want = f"{_READ[reading.kind]}, as in the training data"
+            raise BadOption(wanted(f"sample given, column {name!r}", want, repr(value))) from None
+        found |= {part: column[0].as_py() for part, column in zip(reading.columns(name), columns, strict=True)}
+    return found
 
 
 def _check_names(model: Model, fixed: Mapping[str, Any]) -> None:

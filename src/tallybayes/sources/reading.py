@@ -36,6 +36,7 @@ WEEKDAYS = tuple(f"{k} {name}" for k, name in enumerate(_DAYS, 1))
 HOURS = tuple(f"{hour:02}" for hour in range(24))
 _SECONDS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units in a second
 _DAY = 86_400_000_000  # microseconds
+_FIRST_DAY, _LAST_DAY = -719_162.0, 2_932_896.0  # of the calendar: the years 1 to 9999, in days since 1970
 # What may stand behind a number as its unit: cm, km/h, °C, m², Std., inches; no gap and no digit.
 UNIT = r"[\pL°µΩ″\"][\pL°µΩ²³/·.″\"]{0,11}"
 
@@ -142,6 +143,30 @@ class Reading:
         if self.kind == "dates" and column == f"{name}.days":
             return NumberFormat("timestamps" if "hour" in self.options else "dates")
         return None
+
+    def write(self, numbers: pa.Array) -> pa.Array:
+        """Return days or seconds as texts that this reads: the inverse, but for the last digits.
+
+        Examples
+        --------
+        >>> Reading("dates", ("%d.%m.%Y", "month", "days")).write(pa.array([19809.2, None])).to_pylist()
+        ['27.03.2024', None]
+        >>> TIMES.write(pa.array([52740.3])).to_pylist()
+        ['14:39']
+        """
+        if self.kind == "times":
+            format_ = NumberFormat("times")
+            return pa.array(
+                [None if x is None else format_.text(max(x, 0.0)) for x in numbers.to_pylist()], pa.string()
+            )
+        day, has_hours = 86_400, "hour" in self.options
+        calendar = pc.min_element_wise(
+            pc.max_element_wise(numbers, _FIRST_DAY, skip_nulls=False), _LAST_DAY, skip_nulls=False
+        )
+        seconds_ = pc.round(pc.multiply(calendar, float(day)) if has_hours else calendar)
+        seconds_ = seconds_.cast(pa.int64()) if has_hours else pc.multiply(seconds_.cast(pa.int64()), day)
+        iso = "%Y-%m-%d %H:%M:%S" if has_hours else "%Y-%m-%d"
+        return pc.strftime(seconds_.cast(pa.timestamp("s")), self.options[0] or iso)
 
     def types(self, given: pa.DataType) -> tuple[pa.DataType, ...]:
         """Return the types of these columns, if the column has the given type."""

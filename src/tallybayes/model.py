@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.cached_property import cached_property
-from tallybayes.display.tables import html
+from tallybayes.display.tables import notebook
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.evidence import Evidence
@@ -77,7 +77,10 @@ class Model:
 
     @cached_property
     def text_columns(self) -> tuple[str, ...]:
-        """The columns of a csv file to read as text, even where they look like numbers: texts, codes and dates."""
+        """The columns of a csv file to read as text: texts, codes and dates.
+
+        They are text even where they look like numbers.
+        """
         found = [*self.schema.readings, *self.schema.texts]
         for block, statistic in zip(self.schema.blocks, self.evidence.statistics, strict=True):
             if block.event.input == "codes" and not block.event.product:
@@ -104,7 +107,9 @@ class Model:
 
     @property
     def alphas(self) -> dict[str, float]:
-        """The weight of the prior in each column, as set or as chosen by leave-one-out or marginal likelihood.
+        """The weight of the prior in each column.
+
+        It is set, or chosen by leave-one-out or marginal likelihood.
 
         Examples
         --------
@@ -163,7 +168,7 @@ class Model:
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: label, classes and event models."""
-        return html(summary(self))
+        return notebook(summary(self))
 
     log_joint = prediction.log_joint
     predict_proba = prediction.predict_proba
@@ -174,15 +179,18 @@ class Model:
     leave_one_out = prediction.leave_one_out
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """Return this model with further rows; its evidence equals, to the bit, that of a fit on all rows.
+        """Return this model with further rows.
 
-        The calibration is kept and marked as stale; `calibrate` computes a new one. The record of a validation is
-        dropped.
+        Its evidence equals, to the bit, that of a fit on all rows. The calibration is kept and marked as stale;
+        `calibrate` computes a new one. The record of a validation is dropped.
         """
         return self._with(self.evidence + count_rows(self, rows, label, weights, threads))
 
     def forget(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """Return this model without rows it has learned; its evidence equals, to the bit, never seeing them."""
+        """Return this model without rows that it has learned.
+
+        Its evidence equals, to the bit, that of a fit without them.
+        """
         return self._with(self.evidence - count_rows(self, rows, label, weights, threads))
 
     def __add__(self, other: Model) -> Model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import json
+import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any
@@ -113,6 +114,50 @@ def test_a_notebook_shows_the_same_tables() -> None:
     assert cells(FRUIT._repr_html_()) == ["kind", "colour", "count", "pears", "green", "12", "figs", "", "3"]
     assert cells(Basket(2.5)._repr_html_()) == cells(FRUIT._repr_html_()) * 2
     assert "Still fresh." in Basket(2.5)._repr_html_()
+
+
+DRAWN = ["explain", "table", "nomogram", "importance", "validate", "dependence"]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_notebook_shows_the_chart_below_the_table(name: str) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.choice(["left", "right"], 60)
+    rows = {"x": rng.normal(np.where(y == "left", 0.0, 2.0)), "z": rng.choice(["p", "q"], 60).tolist(), "y": y.tolist()}
+    model = tb.fit(rows, "y")
+    found = {
+        "explain": lambda: model.explain({"x": 0.5, "z": "q"}),
+        "table": lambda: model.table("x"),
+        "nomogram": lambda: model.nomogram(),
+        "importance": lambda: model.importance(),
+        "validate": lambda: tb.validate(rows, "y", "2-fold"),
+        "dependence": lambda: tb.dependence(rows, "y"),
+    }[name]()
+    page = found._repr_html_()
+    assert page.startswith('<div class="tally-result"><style>')
+    assert page.index("<table>") < page.index("<svg")
+    assert "<path" in page[page.index("<svg") :]
+    assert "var(--" not in page  # colours that nothing outside of a report defines
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert cells(page)
+
+
+def test_two_charts_in_one_notebook_do_not_share_names() -> None:
+    from tallybayes.display.charts.notebook import svg_of
+    from tallybayes.display.charts.roc import roc_chart
+
+    point = [{"which": "curve", "at": 0, "fpr": 0.0, "tpr": 0.5, "threshold": 0.5}]
+    pages = [
+        svg_of(roc_chart(point, [{"fpr": 0.1, "tpr": x}], [{"fpr": 0.0, "tpr": x}, {"fpr": 1.0, "tpr": x}]))
+        for x in (0.3, 0.8)
+    ]
+    names = [set(re.findall(r' id="([^"]+)"', page)) for page in pages]
+    used = [set(re.findall(r"url\(#([^)]+)\)", page)) for page in pages]
+    assert used[0]
+    assert used[0] <= names[0]
+    assert used[1] <= names[1]
+    assert not used[0] & used[1]
 
 
 def test_what_comes_from_data_is_shown_and_not_run() -> None:

@@ -10,7 +10,7 @@ import datetime
 import io
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,7 @@ class Grid:
         return _rich(self)
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return notebook(self)
 
     def __str__(self) -> str:
         return _text(self)
@@ -81,7 +81,7 @@ class Sheet:
         return _rich(self)
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return notebook(self)
 
     def __str__(self) -> str:
         return _text(self)
@@ -102,7 +102,7 @@ class Result(ABC):
         return self._named(*(field.name for field in fields(self)))  # type: ignore[arg-type]
 
     def to_arrow(self) -> pa.Table:
-        """Return the numbers as an Arrow table: one row for each line of the result, not rounded."""
+        """Return the numbers, not rounded, as an Arrow table with the result's lines."""
         return columns_to_arrow(self._columns())
 
     def to_pandas(self) -> Any:
@@ -124,8 +124,8 @@ class Result(ABC):
         return _rich(self.shown())
 
     def _repr_html_(self) -> str:
-        """Return the HTML that a notebook displays."""
-        return html(self.shown())
+        """Return the HTML that a notebook displays: the tables, and the chart of a result that has one."""
+        return notebook(self.shown(), getattr(self, "chart", None))
 
     def __str__(self) -> str:
         return _text(self.shown())
@@ -200,6 +200,33 @@ def plain(value: Any) -> Any:
     if isinstance(value, Iterable):
         return [plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+# A rule below the heads and room between columns, in colours that suit a light and a dark notebook.
+_STYLE = (
+    ".tally-result table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.3em 0 .8em}"
+    ".tally-result{overflow-x:auto}"
+    ".tally-result th,.tally-result td{padding:.15em .9em .15em 0;border:0;background:none;white-space:nowrap}"
+    ".tally-result thead th{font-weight:600;border-bottom:1px solid #8888;white-space:normal;vertical-align:bottom}"
+    ".tally-result p{margin:.3em 0;max-width:60em}"
+    ".tally-result svg{max-width:100%;height:auto;overflow:visible}"
+)
+
+
+def notebook(shown: Grid | Sheet, chart: Callable[[], Any] | None = None) -> str:
+    """Return tables, and a chart if there is one, as HTML with its own style.
+
+    Examples
+    --------
+    >>> notebook(Grid("", ("kind", "count"), (("figs", "3"),))).startswith('<div class="tally-result"><style>')
+    True
+    """
+    drawn = ""
+    if chart is not None:
+        from tallybayes.display.charts.notebook import svg_of
+
+        drawn = svg_of(chart())
+    return f'<div class="tally-result"><style>{_STYLE}</style>{html(shown)}{drawn}</div>'
 
 
 def html(shown: Grid | Sheet) -> str:

@@ -186,6 +186,10 @@ class Evaluation(Result):
         """Return tables: figures overall and by class, confusion matrix, calibration."""
         return sheet(self)
 
+    def chart(self) -> Any:
+        """Return an Altair chart of how far the probabilities can be trusted."""
+        return self.calibration.chart("the most probable class")
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values.
 

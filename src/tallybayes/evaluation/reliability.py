@@ -77,6 +77,19 @@ class Reliability(Result):
         """Return plain values: the error, and the bins (None where one is empty)."""
         return self._named("ece", "largest", "edges", "count", "confidence", "observed", "low", "high")
 
+    def points(self) -> list[dict[str, float]]:
+        """Return the records that the chart draws: the bins that have rows."""
+        columns = (self.confidence, self.observed, self.low, self.high, self.count)
+        filled = [row for row in zip(*columns, strict=True) if row[-1] > 0]
+        names = ("given", "observed", "low", "high", "rows")
+        return [dict(zip(names, map(float, row), strict=True)) for row in filled]
+
+    def chart(self, of: str = "the event") -> Any:
+        """Return an Altair chart of observed shares by predicted probability."""
+        from tallybayes.display.charts.reliability import reliability_chart
+
+        return reliability_chart([{"when": "predicted", **point} for point in self.points()], ["predicted"], of)
+
     def _gaps(self) -> Floats:
         return np.where(self.count > 0, np.abs(self.confidence - self.observed), 0.0)
 

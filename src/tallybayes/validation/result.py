@@ -33,7 +33,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Result):
-    """The rows of a data set, each scored by a model that has not seen it.
+    """The rows of a data set, each scored by a model without it.
 
     Attributes
     ----------
@@ -206,8 +206,12 @@ class Validation(Result):
         title = f"Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, seed {self.seed}"
         return Grid(title, tuple(columns[k] for k in keep), cut, self.notes)
 
+    def chart(self) -> Any:
+        """Return an Altair chart of how far the probabilities can be trusted."""
+        return self.evaluation.chart()
+
     def summary(self) -> dict[str, Any]:
-        """Return plain values without those of single rows: the figures, their spread and the whole evaluation."""
+        """Return the figures, their spread and the whole evaluation, without single rows."""
         figures = self._named("how", "seed", "classes", rows=len(self.class_codes), repeats=self.repeats)
         return figures | self._named("figures", "evaluation", "notes")
 

@@ -10,7 +10,7 @@ from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH, colour_of
 from tallybayes.display.number_format import NumberFormat
 
 SMALL_HEIGHT = 130  # pixels of a chart among many
-_SHORT_NUMBER = "abs(datum.value) < 10000 ? format(datum.value, '~g') : format(datum.value, '~s')"
+SHORT_NUMBER = "abs(datum.value) < 10000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 
 def column_chart(
@@ -58,7 +58,7 @@ def column_chart(
     if small:
         if format_ is None:
             some = {"tickCount": 4} if log is None else {"values": log[1]}
-            x = x.axis(grid=False, labelExpr=_SHORT_NUMBER, **some)
+            x = x.axis(grid=False, labelExpr=SHORT_NUMBER, **some)
         y = y.title(None).axis(labels=False, ticks=False, domain=False)
     x = x.scale(scale)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(

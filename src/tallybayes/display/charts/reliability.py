@@ -18,7 +18,8 @@ def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str
     A point has when, given, observed, low, high and rows of a bin; the last value of `when` is the one that matters.
     """
     scale = alt.Scale(domain=list(when), range=[AGAINST, FOR][-len(when) :])
-    colour = alt.Color("when:N", scale=scale, sort=list(when), title=None).legend(orient="top")
+    colour = alt.Color("when:N", scale=scale, sort=list(when), title=None)
+    colour = colour.legend(orient="top") if len(when) > 1 else colour.legend(None)
     x = alt.X("given:Q", title=f"predicted probability of {of}").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     y = alt.Y("observed:Q", title="observed share").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     tips = [

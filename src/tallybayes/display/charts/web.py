@@ -61,8 +61,7 @@ def panels(chart: Any) -> list[dict[str, Any]]:
     >>> one["width"], one["mark"]["color"]
     ('container', 'var(--c0)')
     """
-    with alt.data_transformers.enable(consolidate_datasets=False):
-        whole = chart.to_dict(validate=False)
+    whole = plain_spec(chart)
     for beside in ("hconcat", "vconcat", "concat"):
         if beside in whole:  # data shared by all panels is at the top level
             shared = {"data": whole["data"]} if "data" in whole else {}
@@ -70,11 +69,17 @@ def panels(chart: Any) -> list[dict[str, Any]]:
     return [_alone(whole)]
 
 
+def plain_spec(chart: Any) -> dict[str, Any]:
+    """Return a chart as plain values of Vega-Lite, with its data where it is drawn."""
+    with alt.data_transformers.enable(consolidate_datasets=False):
+        return dict(chart.to_dict(validate=False))
+
+
 def _alone(spec: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in spec.items() if key not in ("$schema", "config")}
     # A legend of many long names would not fit: the page has its own, which wraps.
     fitted = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {**_named(_coloured(_without_legends(kept))), **fitted, **_height(kept)}
+    return {**_named(coloured(_without_legends(kept))), **fitted, **_height(kept)}
 
 
 def _height(spec: dict[str, Any]) -> dict[str, float]:
@@ -121,10 +126,10 @@ def _without_legends(part: Any) -> Any:
     return found
 
 
-def _coloured(part: Any) -> Any:
+def coloured(part: Any) -> Any:
     """Replace colours by their CSS variables, except inside data."""
     if isinstance(part, list):
-        return [_coloured(one) for one in part]
+        return [coloured(one) for one in part]
     if isinstance(part, str):
         return _VARIABLES.get(part, part)
     if not isinstance(part, dict):
@@ -132,7 +137,7 @@ def _coloured(part: Any) -> Any:
     if isinstance(part.get("encoding"), dict) and _shades(part["encoding"].get("color")):
         return _by_opacity(part)
     return {
-        key: value if key in ("data", "datasets", "domain", "sort") else _coloured(value) for key, value in part.items()
+        key: value if key in ("data", "datasets", "domain", "sort") else coloured(value) for key, value in part.items()
     }
 
 
@@ -149,4 +154,4 @@ def _by_opacity(part: dict[str, Any]) -> dict[str, Any]:
         "fillOpacity": {key: value for key, value in colour.items() if key != "scale"} | {"scale": scale},
         "fill": {"value": "var(--c0)"},
     }
-    return dict(_coloured({**part, "encoding": encoding}))
+    return dict(coloured({**part, "encoding": encoding}))

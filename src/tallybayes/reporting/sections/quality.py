@@ -125,17 +125,15 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 def bins_of(when: str, bins: Reliability) -> list[dict[str, Any]]:
     """Return the bins that have rows, as the chart draws them."""
-    names = ("confidence", "observed", "low", "high", "count")
-    filled = [row for row in zip(*(getattr(bins, name) for name in names), strict=True) if row[-1] > 0]
-    keys = ("given", "observed", "low", "high", "rows")
-    return [{"when": when, **dict(zip(keys, map(float, row), strict=True))} for row in filled]
+    return [{"when": when, **point} for point in bins.points()]
 
 
 def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return ROC curves, and the cheapest threshold for each position of the slider."""
     answer = data.answer
     support = dict(zip(answer.evaluation.classes, answer.evaluation.confusion.support, strict=True))
-    curves = sorted(answer.evaluation.curves.items(), key=lambda item: -support[item[0]])
+    first = answer.positive  # then the most frequent class
+    curves = sorted(answer.evaluation.curves.items(), key=lambda item: (item[0] != first, -support[item[0]]))
     blocks = []
     for k, (name, curve) in enumerate(curves[:_CURVES]):
         steps = [_step(step, str(name), curve) for step in answer.costs[name]]

@@ -69,7 +69,7 @@ class BoundedSearchWarning(UserWarning):
 
 
 class WorseThanPriorWarning(UserWarning):
-    """New rows will be less probable than by the class shares alone: the columns do not predict the class."""
+    """The model predicts new rows worse than the class shares alone do."""
 
 
 class GuessedEncodingWarning(UserWarning):
@@ -77,15 +77,15 @@ class GuessedEncodingWarning(UserWarning):
 
 
 class GuessedLayoutWarning(UserWarning):
-    """A table begins below other lines of its file, or columns share a name; says how it is read."""
+    """A table has an odd layout; says how it is read."""
 
 
 class LeftOutWarning(UserWarning):
-    """Rows without a class, or columns that cannot help, were left out; says which and why."""
+    """Rows without a class, or useless columns, were left out; says which."""
 
 
 class MissingColumnWarning(UserWarning):
-    """Rows to score lack a column of the model, which is then missing in all of them; says which."""
+    """Rows to score lack a column of the model; says which."""
 
 
 class SkippedLinesWarning(UserWarning):
@@ -102,7 +102,7 @@ class Sentence(str):
 
 
 def fields(error: TallyError) -> dict[str, str]:
-    """Return an error as plain fields: its name, its message and, where known, the parts of the message.
+    """Return an error as plain fields: name, message and, where known, its parts.
 
     Examples
     --------

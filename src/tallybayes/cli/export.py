@@ -35,7 +35,7 @@ def export(
     output: str | None = option(None, "--output -o FILE", "Where to save it; by default it is printed."),
     force: bool = option(False, "--force -f", "Overwrite an existing file."),
 ) -> None:
-    """Write a model as SQL, ONNX, JSON or a web page, scored to the same digits.
+    """Write a model as SQL, ONNX, JSON or a web page.
 
     SQL is one query over a table, JSON is read by tally-score.js and tb.from_json, ONNX runs in onnxruntime, and the
     web page has a form, the answer and the reasons for it, and needs no network.

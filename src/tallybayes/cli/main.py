@@ -36,7 +36,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "query": ("query", "Compute a probability, by counting rows or from a model."),
         "sample": ("sample", "Draw rows from a model's distribution."),
         "serve": ("serve", "Serve models over HTTP: predict, explain, learn and forget."),
-        "export": ("export", "Write a model as SQL, ONNX, JSON or a web page, scored to the same digits."),
+        "export": ("export", "Write a model as SQL, ONNX, JSON or a web page."),
     },
     "Judge": {
         "validate": ("validate", "Cross-validate a model: measure it on rows it has not seen."),

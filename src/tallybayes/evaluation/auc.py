@@ -54,7 +54,7 @@ def area(positives: Floats, negatives: Floats) -> Area:
 
 
 def average_precision(positives: Floats, negatives: Floats) -> float:
-    """Return the mean, over the positives, of the precision among all rows that score at least as high.
+    """Return the average precision: over all positives, among rows that score as high.
 
     Parameters
     ----------

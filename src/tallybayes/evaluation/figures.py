@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class SingleFigure(NamedTuple):
-    """A figure: its title in tables, whether higher is better, and how it is read off."""
+    """A figure: its title, whether higher is better, and how it is computed."""
 
     title: str
     higher: bool
@@ -20,7 +20,7 @@ class SingleFigure(NamedTuple):
 
 
 def positive_f1(seen: Evaluation | Confusion) -> float:
-    """Return the F1 of the positive class, or averaged over all classes where none is positive."""
+    """Return the F1 of the positive class, or the mean over all classes."""
     positive = getattr(seen, "positive", None)
     return seen.macro.f1 if positive is None else seen[positive].f1
 

@@ -102,7 +102,9 @@ class RocCurve(Result):
 
     @cached_property
     def precision(self) -> Floats:  # (T,)
-        """The share of positives among the rows called positive at each threshold; 1 where none is.
+        """The share of positives among rows called positive at each threshold.
+
+        It is 1 where none is.
 
         Examples
         --------

@@ -89,7 +89,7 @@ class LeftOut:
 
 
 class Event(ABC, Generic[Data]):
-    """The base of all event models; a subclass with a `name` is registered by being defined."""
+    """The base of all event models; a subclass with a `name` is registered."""
 
     name: ClassVar[str] = ""
     input: ClassVar[InputKind] = "dense"
@@ -116,7 +116,7 @@ class Event(ABC, Generic[Data]):
 
     @abstractmethod
     def count(self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """Return the sums of the rows by name, and each column's values if the event lists values."""
+        """Return the sums of the rows by name, and the values of each column."""
 
     @abstractmethod
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood[Data]:
@@ -125,7 +125,7 @@ class Event(ABC, Generic[Data]):
     def estimate_each(
         self, statistic: Statistic, options: EstimateOptions, groups: int
     ) -> list[Likelihood[Data]] | None:
-        """Return the likelihoods of several groups of classes; None if that is no quicker than one by one.
+        """Return the likelihoods of several groups, or None if no quicker than singly.
 
         With C classes per group, class c of group k is at index k·C + c; no class is empty.
         """
@@ -156,11 +156,11 @@ class Event(ABC, Generic[Data]):
         return total
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
-        """Return each column's most probable smoothing given its counts; None where nothing is counted by value."""
+        """Return each column's most probable smoothing, or None without counts by value."""
         return None
 
     def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
-        """Return a mask of the values outside `domain` (None: all are inside); NaN, being missing, is inside."""
+        """Return a mask of values outside `domain`, where NaN is inside; or None."""
         return None
 
     def check(self, statistic: Statistic) -> None:
@@ -180,7 +180,7 @@ class Event(ABC, Generic[Data]):
 
     @property
     def spec(self) -> str:
-        """The event as an option or a file spells it: its name, and the options that differ from default."""
+        """The event as files spell it: its name, and options unlike their defaults."""
         options = ", ".join(f"{k}={v!r}" for k, v in self.options().items())
         return f"{self.name}({options})" if options else self.name
 

@@ -24,7 +24,7 @@ __all__ = ["Gaussian"]
 
 @dataclass(frozen=True)
 class Gaussian(Event[Dense]):
-    """A normal density in each class; by default averaged over the posterior of mean and variance.
+    """A normal density in each class, averaged over mean and variance by default.
 
     Examples
     --------

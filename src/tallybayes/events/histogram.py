@@ -209,7 +209,7 @@ class HistogramTable(Likelihood[Dense]):
 
 @dataclass(frozen=True)
 class Histogram(Event[Dense]):
-    """Counts of buckets in each class: a tree of shares, a Student t and a kernel density, averaged.
+    """Counts of buckets: a tree of shares, a Student t and a kernel density, averaged.
 
     Parameters
     ----------

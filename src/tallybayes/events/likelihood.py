@@ -139,13 +139,13 @@ class Likelihood(ABC, Generic[Data]):
 
     @abstractmethod
     def add_variance(self, data: Data, out: Floats) -> None:
-        """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
+        """Add the variance of row i's log-probability under class c to ``out[i, c]``.
 
         The variance is taken over the posterior of the parameters; it is ∞ where nothing is known of them.
         """
 
     def add_terms(self, data: Data, weights: Floats, out: Floats) -> None:
-        """Add to ``out[i, f]`` column f's log-probabilities of row i, times ``weights[i, c]``, summed over classes.
+        """Add column f's log-probabilities of row i, weighted by class, to ``out[i, f]``.
 
         By default the `profile` at each value; override it where there is a quicker way.
         """
@@ -158,7 +158,7 @@ class Likelihood(ABC, Generic[Data]):
         """Return column f's log-probabilities at the given values, or at those that show it best."""
 
     def of_cell(self, f: int, value: Value) -> tuple[Floats, float]:  # (C,)
-        """Return the log-probability of one value of column f under each class, and the value's length."""
+        """Return the log-probability of a value of column f, and the value's length."""
         return self.profile(f, [value]).log[0], 1.0
 
     @abstractmethod
@@ -167,10 +167,10 @@ class Likelihood(ABC, Generic[Data]):
 
     @abstractmethod
     def table(self, f: int) -> Table:
-        """Return row names, counts (or None) and values of column f's table, a column for each class."""
+        """Return row names, counts (or None) and values of column f's table."""
 
     def contrasted(self) -> Likelihood[Data]:
-        """Return the likelihood less the part that all classes share, where that part is easy to separate.
+        """Return the likelihood less the part that all classes share, if easily separated.
 
         The shared part cancels when scores are normalised, but costs digits before that: over a million columns it is
         in the millions, and the differences that decide are rounded to its last bit.
@@ -192,15 +192,15 @@ class Likelihood(ABC, Generic[Data]):
         return ScaledLikelihood(self.statistic, self.options, self, weights)
 
     def to_plain(self) -> tuple[PlainTerm, ...]:  # (F,)
-        """Return what each column adds to the score of each class as plain data, for export."""
+        """Return what each column adds to each class's score, as plain data."""
         raise no_plain_form(self)
 
     def cells(self, f: int) -> Categories | Floats | None:
-        """Return the values of column f that each have a row of a table; None where there is no table."""
+        """Return the values of column f that have rows of a table, or None."""
         return None
 
     def cell_weights(self, f: int) -> Floats:  # (V,)
-        """Return the weight of all rows in each cell of column f; nothing where there is no table."""
+        """Return the weight of all rows in each cell of column f's table."""
         return np.zeros(0)
 
     def find_cells(self, data: Data) -> Iterable[npt.NDArray[np.integer]]:  # (n,) for each column
@@ -208,15 +208,15 @@ class Likelihood(ABC, Generic[Data]):
         raise NotImplementedError(f"{type(self).__name__} has no cells")
 
     def missing_term(self, f: int) -> Floats:  # (C,)
-        """Return what a missing value of column f adds to the score of each class: nothing, unless weighted."""
+        """Return what a missing value of column f adds to each class's score."""
         return np.zeros(self.statistic.rows.shape[0])
 
     def support(self, data: Data) -> Floats:  # (F, C)
-        """Return the weight in each class behind each term of the first row: by default, rows with a value."""
+        """Return the weight of rows in each class behind the first row's terms."""
         return self.statistic.present().to_float().T
 
     def missing(self) -> Floats:  # (C, F)
-        """Return the share of missing values of each class and column; 0 where that is not kept."""
+        """Return the share of missing values by class and column; 0 if unknown."""
         sums = self.statistic.sums
         if "missing" not in sums:
             return np.zeros(next(one.shape for k, one in sums.items() if self.statistic.declared[k].axis == "column"))
@@ -250,7 +250,7 @@ class Likelihood(ABC, Generic[Data]):
 
     @property
     def categories(self) -> tuple[Categories, ...]:
-        """The values of each column that have a probability of their own (empty unless the input is "codes")."""
+        """The values of each column with a probability of their own; only of codes."""
         return ()
 
     def log_prob(self, data: Data) -> Floats:  # (n, C)

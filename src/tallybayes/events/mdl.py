@@ -21,7 +21,7 @@ __all__ = ["Mdl"]
 
 @dataclass(frozen=True)
 class Mdl(BinnedEvent):
-    """A number as one of the bins that tell the classes apart; as many as pay for themselves, or one.
+    """A number as one of the bins that tell the classes apart.
 
     Examples
     --------

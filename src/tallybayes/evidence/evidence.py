@@ -80,7 +80,7 @@ class Evidence(ClassSums):
             block.event.check(statistic)
 
     def select(self, columns: Sequence[str]) -> Evidence:
-        """Return the evidence of some columns, equal to the bit to a count without the others.
+        """Return the evidence of some columns, as if the others had not been counted.
 
         Examples
         --------
@@ -99,7 +99,10 @@ class Evidence(ClassSums):
         return Evidence(schema, self.classes, self.rows, tuple(statistics))
 
     def with_products(self, counted: Evidence) -> Evidence:
-        """Return the evidence with that of products, which were counted alone in the same rows or in some of them."""
+        """Return the evidence with that of products.
+
+        They were counted alone, in the same rows or in some of them.
+        """
         same = counted._with_classes(self.classes)
         statistics = tuple(replace(one, rows=self.rows) for one in same.statistics)
         return replace(

@@ -20,7 +20,7 @@ __all__ = ["register_skl2onnx"]
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx to convert the estimators of tallybayes, alone or at the end of a pipeline.
+    """Teach skl2onnx to convert our estimators, alone or at the end of a pipeline.
 
     Numbers should be doubles (`DoubleTensorType`): in single precision answers differ. The dictionaries of skl2onnx's
     option "zipmap" hold single precision only, so they are off.

@@ -83,7 +83,7 @@ class MailFilter:
         return new
 
     def fill(self, classes: Sequence[str], messages: npt.NDArray[np.int64], tables: Iterable[TokenTable]) -> None:
-        """Put counts into a new filter: the messages of each class, and the tokens of each group."""
+        """Put the messages of each class and the tokens of each group into a filter."""
         self._names, self._counts = list(classes), MailCounts(len(classes))
         self._counts.load_totals(messages)
         for group, table in enumerate(tables):
@@ -190,7 +190,7 @@ class MailFilter:
 
     @property
     def ready(self) -> bool:
-        """Whether there are two classes or more, with enough messages each to be sure of anything."""
+        """Whether there are at least two classes, with enough messages each."""
         return _ready(self.totals)
 
     def classify(self, message: bytes) -> Verdict:

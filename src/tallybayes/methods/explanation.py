@@ -60,7 +60,9 @@ def tables(self: Model) -> Tables:
 
 
 def nomogram(self: Model, of: Any = None, against: Any = None) -> Nomogram:
-    """Return points for each value of each column, to add up by hand and turn into a probability.
+    """Return points for each value of each column, to add up by hand.
+
+    A scale turns their sum into a probability.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def nomogram(self: Model, of: Any = None, against: Any = None) -> Nomogram:
 
 
 def explain(self: Model, row: Any, *, of: Any = None, against: Any = None) -> Explanation:
-    """Explain the prediction for one row: the log-odds each column or word adds, and its counts.
+    """Explain a row's prediction: what each column or word adds, and its counts.
 
     Parameters
     ----------
@@ -135,7 +137,9 @@ def importance(self: Model, rows: Any = None, label: Any = None, *, weights: Any
 
 
 def select(self: Model, columns: Any = None, *, rows: Any = None, label: Any = None, weights: Any = None) -> Model:
-    """Return the model of some columns; its evidence equals, to the bit, a fit without the others.
+    """Return the model of some columns.
+
+    Its evidence equals, to the bit, that of a fit without the others.
 
     Parameters
     ----------
@@ -162,7 +166,9 @@ def select(self: Model, columns: Any = None, *, rows: Any = None, label: Any = N
 def contributions(
     self: Model, rows: Any, *, of: Any = None, against: Any = None, threads: int | None = None
 ) -> Contributions:
-    """Return the log-odds each column adds to each row; they sum to those of its probability.
+    """Return the log-odds that each column adds to each row.
+
+    They sum to the log-odds of its probability.
 
     Parameters
     ----------

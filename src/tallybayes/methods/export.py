@@ -64,7 +64,9 @@ def to_sql(
     parameters: str = "auto",
     prefix: str = "tally",
 ) -> Script:
-    """Return a query that scores the rows of a table: the class and P(class) beside each row.
+    """Return a query that scores the rows of a table.
+
+    It gives the class and P(class) beside each row.
 
     Parameters
     ----------

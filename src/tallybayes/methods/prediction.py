@@ -36,7 +36,10 @@ __all__ = [
 
 
 def log_joint(self: Model, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
-    """Return the log of prior times likelihood of each row with each class; a label column is ignored."""
+    """Return log(prior × likelihood) of each row with each class.
+
+    A label column is ignored.
+    """
     return _scored(self, rows, threads, _Call("log_joint"), normalised=False)
 
 
@@ -74,7 +77,7 @@ def predict(
     confidence: float | None = None,
     threads: int | None = None,
 ) -> npt.NDArray[Any]:  # (n,)
-    """Return the class of each row: the most probable, the cheapest, one above a threshold, or None.
+    """Return the class of each row: most probable, cheapest, above a threshold, or None.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ def predict(
 
 
 def predict_interval(self: Model, rows: Any, *, level: float = 0.95, threads: int | None = None) -> Intervals:
-    """Return the probability of each class for each row, with bounds and effective number of rows.
+    """Return the probability of each class for each row, with its bounds.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ def predict_interval(self: Model, rows: Any, *, level: float = 0.95, threads: in
 def log_likelihood(
     self: Model, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None
 ) -> float:
-    """Return the log-probability of labelled rows: the sum of each row's log joint with its class."""
+    """Return the log-probability of labelled rows with their classes."""
     total = 0.0
     scorer, workers = _scorer(self, normalised=False), engines.default_threads(threads)
     for batch, part, codes, w in labelled_batches(self, rows, label, weights):
@@ -147,7 +150,7 @@ def log_likelihood(
 
 
 def leave_one_out(self: Model, rows: Any, label: Any = None, *, weights: Any = None) -> Floats:  # (n, C)
-    """Return the log joint of each learned row with each class, as if that row had never been learned."""
+    """Return the log joint of each learned row, as if it had not been learned."""
     parts = []
     for _, part, codes, w in labelled_batches(self, rows, label, weights):
         if (codes < 0).any():

@@ -17,7 +17,9 @@ __all__ = ["probability", "sample"]
 def probability(
     self: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = 0.95
 ) -> Probability:
-    """Return the probability of a class or of values, given others; other columns are summed out.
+    """Return the probability of a class or of values, given others.
+
+    All other columns are summed out.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def labelled(
 
 
 def types_of(model: Model, rows: Any, types: open_rows.Types | None) -> open_rows.Types | None:
-    """Return the types to read rows with: those given, and text wherever the model has text."""
+    """Return the types to read rows with: given ones, and the model's texts."""
     return {**dict.fromkeys(model.text_columns, pa.string()), **(types or {})} if sources.is_path(rows) else types
 
 

@@ -16,7 +16,7 @@ _SUMMED = 12  # classes and columns listed in a notebook
 
 
 def one_line(model: Model) -> str:
-    """Return what a model is of: classes, columns, event models, rows, and its validation if any."""
+    """Describe a model: classes, columns, event models, rows, and its validation if any."""
     events = sorted({block.event.name for block in model.schema.blocks})
     total = model.evidence.rows.sum().to_float()
     classes, columns = _number_of(len(model.classes), "class"), _number_of(len(model.schema.columns), "column")
@@ -29,7 +29,7 @@ def one_line(model: Model) -> str:
 
 
 def summary(model: Model) -> Sheet:
-    """Return the classes of a model with their priors, and the event models of its columns."""
+    """Return a model's classes with their priors, and its columns' event models."""
     counts = zip(model.classes, model.evidence.rows.to_float(), model.prior.values(), strict=True)
     classes = tuple((str(name), number(n), f"{p:.4f}") for name, n, p in counts)
     columns = tuple((name, model.schema.event(name).spec) for name in model.schema.columns[:_SUMMED])

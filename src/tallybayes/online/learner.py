@@ -70,7 +70,9 @@ class Learner:
 
     @classmethod
     def of(cls, model: Model, *, refresh: float = 0.05) -> Learner:
-        """Return a learner that continues a model, with its choices; its calibration is kept, and marked as stale.
+        """Return a learner that continues a model, with its choices.
+
+        The calibration is kept, and marked as stale.
 
         Examples
         --------

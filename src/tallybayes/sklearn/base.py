@@ -82,7 +82,7 @@ class DropIn(ABC):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from these rows only; X is an array or a sparse matrix, as in scikit-learn."""
+        """Learn from these rows only: an array or a sparse matrix."""
         X, y = validate_data(self, X, y, **self._reading)
         codes, classes = class_codes(y)
         return self._learn(X, codes, classes, sample_weight, None)

@@ -52,7 +52,9 @@ class _Learned:
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
-    """Naive Bayes for mixed columns, with missing values, new categories and new classes at any time.
+    """Naive Bayes for mixed columns and missing values.
+
+    New categories and new classes may come at any time.
 
     Parameters
     ----------

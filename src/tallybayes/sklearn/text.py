@@ -173,7 +173,10 @@ class TextNB(NaiveBayes):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TextNB:
-        """Learn from further documents: the same, to the bit, as `fit` on all of them; `classes` is ignored."""
+        """Learn from further documents.
+
+        The result is the same, to the bit, as that of `fit` on all of them; `classes` is ignored.
+        """
         refuse_balanced(self.class_weight)
         if "_learned" not in vars(self):
             super().fit(X, y, sample_weight)

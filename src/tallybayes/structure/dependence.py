@@ -120,7 +120,10 @@ class Dependence(Result):
         return self._pair(int(np.flatnonzero((self.order == places).all(axis=1))[0]))
 
     def dependent(self, level: float = LEVEL) -> tuple[Pair, ...]:
-        """Return the pairs that break conditional independence; the chance of any false alarm is at most `level`."""
+        """Return the pairs that break conditional independence.
+
+        The chance of any false alarm is at most `level`.
+        """
         return tuple(
             self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= between_0_and_1("level", level))
         )
@@ -152,7 +155,7 @@ class Dependence(Result):
         return f"{a} and {b} depend on each other whatever {y} is: naive Bayes takes them for two witnesses."
 
     def points(self, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """Return the records that the chart draws: each pair of `columns` (default: all) in both orders."""
+        """Return the records that the chart draws: each pair of columns, in both orders."""
         places = range(len(self.columns)) if columns is None else [self.columns.index(name) for name in columns]
         records = []
         for k in np.flatnonzero(np.isin(self.order, list(places)).all(axis=1)):

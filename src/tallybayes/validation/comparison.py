@@ -110,11 +110,12 @@ class Comparison(Result):
 
     @property
     def recommended(self) -> Candidate:
-        """The simplest candidate within one standard error of the best of ours, if surely better than the default.
+        """The simplest of our candidates that is about as good as the best.
 
-        Simple is the default, then another event model, estimate or smoothing, then pairs, a tree, pairs and triples.
-        If none is surely better, it is the default. An infinite loss is never compared: if the default's is infinite,
-        a candidate of finite loss is recommended.
+        It is within one standard error of the best, and surely better than the default. Simple is the default, then
+        another event model, estimate or smoothing, then pairs, a tree, pairs and triples. If none is surely better,
+        it is the default. An infinite loss is never compared: if the default's is infinite, a candidate of finite
+        loss is recommended.
         """
         others = [one for one in self.candidates if one.kind not in ("partner", "prior")]
         if math.isinf(self.default.log_loss):

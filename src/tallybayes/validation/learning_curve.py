@@ -81,7 +81,10 @@ class LearningCurve(Result):
         return self.accuracy if figure == "accuracy" else self.log_loss
 
     def ahead(self, figure: Figure = "log_loss") -> dict[str, int | None]:
-        """Return, for each other model, the largest size up to which naive Bayes is not behind; None: never."""
+        """Return the largest size up to which naive Bayes is not behind each other model.
+
+        It is None where naive Bayes is behind from the first size on.
+        """
         means = self.mean(figure)
         out: dict[str, int | None] = {}
         for name, other in zip(self.models[1:], means[1:], strict=True):
@@ -114,7 +117,7 @@ class LearningCurve(Result):
         return where | {"accuracy": self.accuracy.ravel(), "log_loss": self.log_loss.ravel()}
 
     def shown(self) -> Grid:
-        """Return one row per size: accuracy and log-loss of each model, with their deviation over shuffles."""
+        """Return the figures of each model by size, with their deviation over shuffles."""
         columns = ["rows"] + [f"{title}, {name}" for title in _TITLES.values() for name in self.models]
         rows = []
         for s, size in enumerate(self.sizes):

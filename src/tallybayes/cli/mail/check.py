@@ -26,7 +26,7 @@ def check(
     ),
     threads: Threads = None,
 ) -> None:
-    """Train a filter on older mail and test it on newer, by date: what to expect.
+    """Train a filter on older mail and test it on newer mail.
 
     Nothing is saved.
     """

@@ -22,7 +22,10 @@ def explain(
     ] = "-",
     top: int = option(20, "--top N", "How many tokens to show."),
 ) -> None:
-    """Show the tokens of a message that decided, with the messages of each class that have them."""
+    """Show the tokens of a message that decided.
+
+    Beside each are the messages of each class that have it.
+    """
     from tallybayes.cli.outputs import show
     from tallybayes.errors import BadData, wanted
     from tallybayes.mail.file import load

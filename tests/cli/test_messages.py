@@ -144,3 +144,71 @@ def test_the_nomogram_of_three_classes_takes_the_frequent_ones_or_the_positive(t
     tally.done("fit k.csv --label kind -o m.tally")
     assert "Points for a b against c" in tally("show m.tally --nomogram").out
     assert "Points for d against a b" in tally("show m.tally --nomogram --positive d").out
+
+
+def test_a_sample_has_dates_and_times_as_they_were_written(tally: Shell) -> None:
+    rows = [f"{1 + k % 28:02}.{1 + k % 12:02}.2023,{k % 24}:{k % 60:02},{k % 90},{'xy'[k % 2]}" for k in range(120)]
+    Path("visits.csv").write_text("day,at,age,kind\n" + "\n".join(rows) + "\n")
+    tally.done("fit visits.csv -l kind")
+    header, *drawn = tally.done("sample visits.tally -n 40 --seed 1").splitlines()
+    assert header == "day,at,age,kind"
+    for line in drawn:
+        day, at = line.replace('"', "").split(",")[:2]
+        assert re.fullmatch(r"\d\d\.\d\d\.20\d\d", day)
+        assert re.fullmatch(r"\d?\d:\d\d(:\d\d)?", at)
+    Path("drawn.csv").write_text("\n".join([header, *drawn]) + "\n")
+    assert len(tally.done("predict visits.tally drawn.csv --only").splitlines()) == 41
+    fixed = tally.done("sample visits.tally -n 2 --given day=04.05.2023 --given at=7:30").splitlines()
+    assert [line.replace('"', "").split(",")[:2] for line in fixed[1:]] == [["04.05.2023", "7:30"]] * 2
+    said = tally.refused("sample visits.tally --given day=Monday")
+    assert "--given, column 'day': wanted a date, as in the training data, got 'Monday'." in said
+    some = tally.done("sample visits.tally -n 2 --given 'day.month=05 May'").splitlines()
+    assert some[0].startswith("day.year,day.month,day.weekday,day.days,at")
+
+
+def test_several_columns_are_named_with_commas(tally: Shell, model: str) -> None:
+    Path("odd.csv").write_text('"a,b",c,d,y\n' + "p,q,r,yes\nq,q,p,no\n" * 5)
+    assert tally.done(f"predict {model} weather.csv --columns windy,outlook").startswith("outlook,windy,predicted")
+    assert "windy (categorical)" in tally.done(f"show {model} --column outlook,windy")
+    tally.done("fit odd.csv -l y --drop 'a,b' -o one.tally")
+    tally.done("fit odd.csv -l y --drop 'c,d' -o two.tally")
+    assert "2 classes, 2 columns " in tally.done("show one.tally")
+    assert "2 classes, 1 column " in tally.done("show two.tally")
+    assert "--drop: wanted a column or glob, got 'e'." in tally.refused("fit odd.csv -l y --drop 'c,e' -o three.tally")
+    assert "--columns: wanted input columns or globs" in tally.refused(f"predict {model} weather.csv --columns windy,x")
+
+
+def test_what_compare_leaves_out_is_said_in_options(tally: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tallybayes.errors import BadOption
+    from tallybayes.validation.compare import _Comparer
+
+    as_it_was = _Comparer._try
+
+    def refusing(self: _Comparer, name: str, kind: str, choice: dict[str, object]) -> object:
+        if kind == "structure":
+            raise BadOption("too many values. Choose structure='naive'.")
+        return as_it_was(self, name, kind, choice)
+
+    monkeypatch.setattr(_Comparer, "_try", refusing)
+    said = tally.done("compare weather.csv -l play --how 2-fold --partner none")
+    assert "Not compared: too many values. Choose --structure naive." in said
+    assert not PYTHON.search(said), said
+
+
+def test_the_class_of_a_report_and_of_an_explanation_may_be_named(tally: Shell, model: str) -> None:
+    import json
+
+    for line in ("report weather.csv -l play", f"report {model} weather.csv"):
+        for positive in ("no", "yes"):
+            answer = json.loads(tally.done(f"{line} --positive {positive} --json"))
+            assert answer["answer"]["positive"] == answer["nomogram"]["of"] == positive
+            assert list(answer["answer"]["costs"]) == [positive]
+    assert "Did you mean 'yes'?" in tally.refused("report weather.csv -l play --positive ys")
+    assert "got 'maybe'" in tally.refused(f"report {model} weather.csv --positive maybe")
+    assert "--no-label: wanted no --positive" in tally.refused("report weather.csv --no-label --positive yes")
+    tally.done("fit weather.csv -l play --drop windy -o other.tally")
+    both = json.loads(tally.done(f"report {model} other.tally weather.csv --positive no --json"))
+    assert [one["positive"] for one in both["answers"].values()] == ["no", "no"]
+    assert tally.done(f"explain {model} outlook=sunny --positive no").startswith("play = no")
+    Path("coded.csv").write_text("x,y\n" + "".join(f"{k % 7},{k % 2}\n" for k in range(40)))
+    assert json.loads(tally.done("report coded.csv -l y --positive 0 --json"))["answer"]["positive"] == 0

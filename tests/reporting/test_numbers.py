@@ -17,7 +17,9 @@ import tallybayes as tb
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption
 from tallybayes.reporting import first_pass, report
+from tallybayes.reporting.page import Charts
 from tallybayes.reporting.performance import COSTS
+from tallybayes.reporting.sections.quality import the_costs
 
 from .rows import flowers, mixed, patients, without_notes
 
@@ -343,3 +345,48 @@ def test_a_report_of_a_query_does_not_name_the_connection() -> None:
     assert data.rows == 40
     assert data.origin.hashes == {}
     assert "duckdb" not in data.to_html()
+
+
+def test_the_named_class_is_singled_out_everywhere() -> None:
+    rows = without_notes()
+    named, usual = tb.report(rows, "state", positive="ill"), tb.report(rows, "state")
+    assert (named.answer.positive, usual.answer.positive) == ("ill", "well")
+    for one, other in (("sensitivity", "specificity"), ("specificity", "sensitivity"), ("AUC", "AUC")):
+        assert named.answer[one].value == pytest.approx(usual.answer[other].value)
+    assert list(named.answer.costs) == ["ill"]
+    assert named.nomogram is not None
+    assert (named.nomogram.of, named.nomogram.against) == ("ill", "well")
+    mean, observed = named.answer.after.confidence, usual.answer.after.confidence[::-1]
+    np.testing.assert_allclose(mean, 1 - observed)
+    assert "sensitivity of ill" in named.to_html()
+    model = tb.fit(rows, "state")
+    other = tb.fit(rows, "state", events={"ward": "ignore"})
+    assert [one.positive for one in tb.side_by_side(model, other, rows, positive="ill").answers] == ["ill", "ill"]
+    new = tb.report(patients(90, seed=3) | {"note": [""] * 90}, "state", model, positive="ill")
+    assert new.answer.positive == new.answer.evaluation.roc.positive == "ill"
+    with pytest.raises(BadOption, match=r"positive: wanted one of the classes, got 'il'\. Did you mean 'ill'"):
+        tb.report(rows, "state", positive="il")
+
+
+def test_of_three_classes_one_may_be_singled_out() -> None:
+    kinds = ["a"] * 60 + ["b"] * 40 + ["c"] * 20
+    rows = {"x": [k % 5 + len(kind) for k, kind in enumerate(kinds)], "y": kinds}
+    found = tb.report(rows, "y", positive="c")
+    assert found.nomogram is not None
+    assert (found.nomogram.of, found.nomogram.against) == ("c", "a")
+    assert found.answer["sensitivity"].value == found.answer.evaluation["c"].sensitivity
+    blocks = the_costs(found, Charts())["blocks"]
+    assert [block["name"] for block in blocks] == ["c", "a", "b"]
+    assert tb.report(rows, "y").answer.positive is None
+
+
+def test_scales_of_heavy_tails_have_powers_of_ten() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.choice(["no", "yes"], 500)
+    pay = np.where(rng.random(500) < 0.4, 0.0, rng.lognormal(5 + (y == "yes"), 1.6, 500))
+    found = tb.report({"pay": pay, "height": rng.normal(170, 9, 500), "y": y}, "y", how="2-fold")
+    assert found.nomogram is not None
+    pay_scale, height = (next(s for s in found.nomogram.scales if s.column == name) for name in ("pay", "height"))
+    assert {0.0, 100.0, 1000.0} <= set(pay_scale.values)
+    assert all(value == 0 or np.log10(value) == round(np.log10(value)) for value in pay_scale.values)
+    assert len(np.unique(np.diff(height.values).round(9))) == 1

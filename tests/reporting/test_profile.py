@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tallybayes as tb
 from tallybayes.cli.main import main
+from tallybayes.reporting.page import Charts
+from tallybayes.reporting.sections.profile import PROFILE_SECTIONS
 
 from .rows import alone
 
@@ -74,3 +77,27 @@ def test_to_arrow_has_a_row_for_each_column() -> None:
         {"column": "a", "values": "numbers", "missing": 1, "distinct": 2},
         {"column": "b", "values": "text", "missing": 0, "distinct": 2},
     ]
+
+
+def test_heavy_tails_are_drawn_on_a_logarithmic_axis_and_a_spike_is_said() -> None:
+    rng = np.random.default_rng(8)
+    pay = np.where(rng.random(1000) < 0.6, 0.0, rng.lognormal(6, 1.8, 1000).round(2))
+    found = tb.profile({"pay": pay, "height": rng.normal(170, 9, 1000).round(1)})
+    heavy, plain = found.before.distributions
+    assert heavy.axis is not None
+    assert heavy.axis.spike == 0.0
+    assert plain.axis is None
+    charts = Charts()
+    cards = next(make for name, _, make in PROFILE_SECTIONS if name == "distributions")(found, charts)
+    assert cards is not None
+    share = round(100 * float((pay == 0).mean()))
+    assert [card["note"] for card in cards["cards"]] == [
+        f"0 in {share} % of the rows; the chart shows the others, on a logarithmic axis.",
+        "",
+    ]
+    drawn = charts.specs["column-0-0"]
+    assert drawn["encoding"]["x"]["scale"]["type"] == "symlog"
+    assert sum(point["rows"] for point in drawn["data"]["values"]) == (pay != 0).sum()
+    widths = [np.ptp(heavy.axis.forward(np.array([one["from"], one["to"]]))) for one in drawn["data"]["values"]]
+    np.testing.assert_allclose(widths, widths[0])
+    assert "type" not in charts.specs["column-1-0"]["encoding"]["x"]["scale"]

@@ -10,6 +10,7 @@ from tallybayes.cli.exit import suggest
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option, option_words
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions, ModelOptions, Seed
+from tallybayes.cli.phrases import in_options
 
 if TYPE_CHECKING:
     from tallybayes import sources
@@ -53,6 +54,7 @@ def compare(
 
     with open_inputs(data, inputs) as rows, working("comparing"):
         found = rows.work(work)
+    found = replace(found, notes=tuple(map(in_options, found.notes)))
     show(found, display)
     suggest("fit", *inputs.words(data), *option_words(_recommended(choices, found)))
 

@@ -23,7 +23,7 @@ def explain(
     row: list[str] | None = argument(
         None, "ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; with --sql its first row."
     ),
-    of: str | None = option(None, "--of CLASS", "The class to explain."),
+    of: str | None = option(None, "--of --positive CLASS", "The class to explain."),
     against: str | None = option(None, "--against CLASS", "The class to compare it with."),
 ) -> None:
     """Explain the prediction for one row.

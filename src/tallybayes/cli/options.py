@@ -147,11 +147,11 @@ class ModelOptions:
         }
 
     def _events(self, columns: Sequence[str]) -> dict[str, str] | None:
-        given = dict.fromkeys(_known(self.drop or (), columns, "--drop"), "ignore")
+        given = dict.fromkeys(named_or_matching(self.drop or (), columns, "--drop"), "ignore")
         return given | dict(_named(text) for text in self.event or ()) or None
 
     def _keep(self, columns: Sequence[str]) -> tuple[str, ...]:
-        return tuple(_known(self.keep or (), columns, "--keep"))
+        return tuple(named_or_matching(self.keep or (), columns, "--keep"))
 
     def _alpha(self) -> Any:
         given = dict(_named(text) for text in self.alpha or ["auto"])
@@ -202,14 +202,24 @@ def pairs(texts: Sequence[str], where: str) -> dict[str, str]:
     return out
 
 
-def _known(names: Sequence[str], columns: Sequence[str], where: str) -> Sequence[str]:
-    """Return the names or globs; raise if one matches no column."""
+def named_or_matching(given: Sequence[str], columns: Sequence[str], where: str, want: str = "") -> list[str]:
+    """Return names and globs, of which several may be given with commas; raise if one matches no column.
+
+    Examples
+    --------
+    >>> named_or_matching(["age,pay*", "a,b"], ["age", "pay day", "a,b"], "--drop")
+    ['age', 'pay*', 'a,b']
+    """
     from tallybayes.errors import did_you_mean
 
-    for name in names:
-        if not any(column == name or fnmatchcase(column, name) for column in columns):
-            raise BadOption(wanted(where, "a column or glob", repr(name), did_you_mean(name, columns)))
-    return names
+    def known(name: str) -> bool:
+        return any(column == name or fnmatchcase(column, name) for column in columns)
+
+    found = [name for one in given for name in ([one] if known(one) else map(str.strip, one.split(",")))]
+    for name in found:
+        if not known(name):
+            raise BadOption(wanted(where, want or "a column or glob", repr(name), did_you_mean(name, columns)))
+    return found
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Data, InputOptions, ModelFile, OutputOptions
+from tallybayes.cli.options import Data, InputOptions, ModelFile, OutputOptions, named_or_matching
 
 if TYPE_CHECKING:
     from tallybayes import sources
@@ -104,12 +104,10 @@ def predict(
 
 def _chosen(names: list[str], given: list[str] | None) -> list[str]:
     """Return the input columns of these names and globs; all if none is given."""
-    from tallybayes.errors import BadOption, did_you_mean, wanted
-
-    for one in given or ():
-        if not any(fnmatchcase(name, one) for name in names):
-            raise BadOption(wanted("--columns", "input columns or globs", repr(one), did_you_mean(one, names)))
-    return [name for name in names if given is None or any(fnmatchcase(name, one) for one in given)]
+    if given is None:
+        return names
+    chosen = named_or_matching(given, names, "--columns", "input columns or globs")
+    return [name for name in names if any(name == one or fnmatchcase(name, one) for one in chosen)]
 
 
 def _check(source: sources.Source, model: Model) -> None:

@@ -17,6 +17,7 @@ from tallybayes.cli.phrases import in_options
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
+    from tallybayes import sources
     from tallybayes.cli.inputs import InputRows
 
 
@@ -33,6 +34,9 @@ def report(
         None, "[MODEL [MODEL]] DATA", "Labelled rows, and a model or two to compare; otherwise one is fitted."
     ),
     how: str | None = option(None, "--how HOW", "Validation scheme, as in 'tally validate'."),
+    positive: str | None = option(
+        None, "--positive CLASS", "The class that is singled out; by default the second of two."
+    ),
     new: list[str] | None = option(None, "--new FILE", "Later rows, for a section on drift. Repeatable."),
     no_label: bool = option(False, "--no-label", "Describe the columns alone, without a class or a model."),
     seed: Seed = 0,
@@ -54,7 +58,7 @@ def report(
     first, files = inputs.split_model(data)
     second, files = inputs.split_model(files)
     paths = [path for path in (first, second) if path is not None]
-    _check(paths, choices, {"--how": how, "--new": new}, no_label=no_label)
+    _check(paths, choices, {"--how": how, "--new": new, "--positive": positive}, no_label=no_label)
     models = [load_model(path) for path in paths]
     name = Path(name_of(files[0])).name.split(".")[0] if files else "report"
     target = None if json else check_free(output or f"{name}.html", force=force)
@@ -65,9 +69,9 @@ def report(
             if no_label:
                 found = _profile(rows, choices, options)
             elif len(models) == 2:
-                found = _side_by_side(rows, models, paths, choices, options | {"how": how})
+                found = _side_by_side(rows, models, paths, choices, options | {"how": how, "positive": positive})
             else:
-                more = {"how": how} | ({"new_rows": new} if new else {})
+                more = {"how": how, "positive": positive} | ({"new_rows": new} if new else {})
                 found = _report(rows, models[0] if models else None, choices, options | more)
         text = json_.dumps(found.to_dict(), indent=2, ensure_ascii=False) if target is None else found.to_html()
     if target is None:
@@ -109,6 +113,7 @@ def _profile(rows: InputRows, choices: ModelOptions, options: dict[str, Any]) ->
 def _side_by_side(
     rows: InputRows, models: list[Any], paths: list[str], choices: ModelOptions, options: dict[str, Any]
 ) -> Any:
+    from tallybayes.cli.parsing import class_of
     from tallybayes.reporting import side_by_side
 
     short = [Path(path).name for path in paths]
@@ -116,10 +121,12 @@ def _side_by_side(
     if names[0] == names[1]:
         raise BadOption(wanted("MODEL", "two different models", f"{names[0]} twice"))
     label = choices.label or models[0].schema.label
+    options["positive"] = class_of(models[0], options["positive"], "--positive")
     options |= {"names": names, "source": rows.name} | _reading(rows)
     options |= {} if choices.weight is None else {"weights": choices.weight}
     files: Any = rows.files or rows.read()
-    return side_by_side(models[0], models[1], files, label, **options)
+    found = side_by_side(models[0], models[1], files, label, **options)
+    return replace(found, remarks=tuple(map(in_options, found.remarks)))
 
 
 def _report(rows: InputRows, model: Any, choices: ModelOptions, options: dict[str, Any]) -> Any:
@@ -129,10 +136,21 @@ def _report(rows: InputRows, model: Any, choices: ModelOptions, options: dict[st
 
     source = rows.read()
     label = label_of(source, choices.label if model is None else choices.label or model.schema.label)
+    options["positive"] = _positive(options["positive"], source, label, model)
     own = {} if choices.weight is None else {"weights": choices.weight}
     options |= fit_options(source, label, choices) if model is None else own
     files: Any = rows.files or source  # a query has no files: pass its open rows
     return _in_options(make(files, label, model, source=rows.name, **options, **_reading(rows)))
+
+
+def _positive(text: str | None, source: sources.Source, label: str, model: Any) -> Any:
+    """Return the class with this text: of the model, or in the type of the label."""
+    from tallybayes.cli.parsing import as_type, class_of
+
+    if text is None or model is not None:
+        return class_of(model, text, "--positive") if model is not None else None
+    kind = source.schema.field(label).type
+    return as_type(text, getattr(kind, "value_type", kind), "--positive")
 
 
 def _reading(rows: InputRows) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import DisplayOptions, ModelFile
+from tallybayes.cli.options import DisplayOptions, ModelFile, named_or_matching
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
-from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.explain.tables import prior_table
 from tallybayes.explain.weight_table import weight_table
 from tallybayes.model import Model
@@ -71,15 +70,12 @@ def matching(names: Sequence[str], given: Sequence[str], want: str = "a column")
 
     Examples
     --------
-    >>> matching(["age", "agent", "sex"], ["sex", "ag*"])
+    >>> matching(["age", "agent", "sex"], ["sex,ag*"])
     ('sex', 'age', 'agent')
     """
     found: dict[str, None] = {}
-    for one in given:
-        columns = [one] if one in names else [name for name in names if fnmatchcase(name, one)]
-        if not columns:
-            raise BadOption(wanted("--column", want, repr(one), did_you_mean(one, names)))
-        found |= dict.fromkeys(columns)
+    for one in named_or_matching(given, names, "--column", want):
+        found |= dict.fromkeys([one] if one in names else [name for name in names if fnmatchcase(name, one)])
     return tuple(found)
 
 

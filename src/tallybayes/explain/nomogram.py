@@ -25,6 +25,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.options import is_finite, shown
 from tallybayes.events.product import Product
 from tallybayes.explain.contrast import ClassContrast
+from tallybayes.explain.number_axis import NumberAxis
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.weights import share_of_others
 from tallybayes.model import Model
@@ -32,6 +33,7 @@ from tallybayes.model import Model
 # Values of a density are shown if their density is at least this share of the highest in either class.
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15
+_FEWEST = 3  # powers of ten that make a scale
 # Characters that fit along the longest line of the chart.
 _LETTERS = 90
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -271,11 +273,15 @@ class _Odds:
 
 
 def nomogram(
-    model: Model, of: Any, against: Any, observed: Mapping[str, tuple[float, float]] | None = None
+    model: Model,
+    of: Any,
+    against: Any,
+    observed: Mapping[str, tuple[float, float]] | None = None,
+    axes: Mapping[str, NumberAxis] | None = None,
 ) -> Nomogram:
     """Return a nomogram of one class against another: see `Model.nomogram`.
 
-    Scales of numbers stay within the observed ranges, where given.
+    Scales of numbers stay within the observed ranges, where given, and have the values of a logarithmic axis.
     """
     if any(isinstance(block.event, Product) and block.event.partial for block in model.schema.products):
         want, do = "a score that is a sum of scales", "Fit with structure 'pairs' or 'tan'"
@@ -288,7 +294,7 @@ def nomogram(
     odds = _Odds(model, one, 1 - one if question.against is None else question.against)
     least, raw, start = {}, [], odds.difference(odds.belief.log_prior[None, :])[0].item()
     for name in model.schema.terms:
-        kind, values, log_odds, low = _column_odds(odds, name, (observed or {}).get(name))
+        kind, values, log_odds, low = _column_odds(odds, name, (observed or {}).get(name), (axes or {}).get(name))
         if not np.isfinite(log_odds).all():
             got = f"a value of {name!r} that is impossible under one of them"
             raise BadData(wanted("nomogram", "values possible under both classes", got, "Smooth (alpha above 0)"))
@@ -306,7 +312,7 @@ def nomogram(
 
 
 def _column_odds(
-    odds: _Odds, column: str, observed: tuple[float, float] | None
+    odds: _Odds, column: str, observed: tuple[float, float] | None, axis: NumberAxis | None
 ) -> tuple[str, tuple[Any, ...], Floats, float]:
     """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
@@ -330,12 +336,22 @@ def _column_odds(
     if observed is not None:
         low, high = min(max(low, observed[0]), observed[1]), max(min(high, observed[1]), observed[0])
     format_ = model.schema.number_format(column)
+    whole = profile.kind == "counts"
+    values: tuple[Any, ...] = _on_axis(axis, whole=whole)
     if format_ is not None and high > low:
-        values: tuple[Any, ...] = format_.ticks(low, high, _TICKS)
-    else:
-        values = _round_values(low, high, whole=profile.kind == "counts")
+        values = format_.ticks(low, high, _TICKS)
+    elif len(values) < _FEWEST:
+        values = _round_values(low, high, whole=whole)
     log_odds = odds.difference(likelihood.profile(f, values).log)
     return profile.kind, values, log_odds, float(log_odds.min())
+
+
+def _on_axis(axis: NumberAxis | None, *, whole: bool) -> tuple[Any, ...]:
+    """Return the powers of ten that a logarithmic axis shows, and its most frequent number; none of a plain axis."""
+    if axis is None or not axis.constant:
+        return ()
+    ticks = sorted({*axis.ticks(), *([] if axis.spike is None else [axis.spike])})
+    return tuple(int(tick) if whole else tick for tick in ticks if not whole or tick == int(tick))
 
 
 def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:

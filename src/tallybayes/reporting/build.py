@@ -66,6 +66,7 @@ def report(
     source: str | None = None,
     command: str | None = None,
     how: str | None = None,
+    positive: Any = None,
     new_rows: Any = None,
     seed: int = 0,
     threads: int | None = None,
@@ -86,6 +87,8 @@ def report(
         The name of the rows on the page, and the command that reproduces the page.
     how : str, optional
         How rows are held out, as in `validate`; by default ``"loo"`` for up to 50 rows and ``"10-fold"`` for more.
+    positive : object, optional
+        The class whose sensitivity, reliability and points are shown; by default the second of two.
     new_rows : anything `fit` takes, optional
         Later rows, with or without classes: a section says what has changed since the model was fitted.
     seed : int
@@ -116,7 +119,7 @@ def report(
     options = FitOptions.of(fit_options)
     with span(0.0, 0.1):
         scan = scan_rows(rows, label, weights, reading, options.columns if model is None else model.schema, seed)
-    case = case_of(scan, model, how, seed, threads, options)
+    case = case_of(scan, model, how, seed, threads, options, positive)
     changed = None if new_rows is None else drift(case.model, new_rows, threads=threads)
     connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
     given = fit_options | reading | ({"weights": scan.weight} if scan.weight else {})
@@ -164,23 +167,30 @@ class Case:
     threads: int | None
     fitted: bool  # whether the report fitted the model itself
     learned: bool  # whether the model has learned exactly these rows
+    positive: Any = None  # the class that is singled out, if one is named
 
 
 def case_of(
-    scan: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
+    scan: FirstPass,
+    model: Model | None,
+    how: str | None,
+    seed: int,
+    threads: int | None,
+    options: FitOptions,
+    positive: Any = None,
 ) -> Case:
     """Return the model to report on, fitted if there is none, and whether it has learned exactly these rows."""
     if model is None:
         once_open = FitOptions(columns=options.columns, choices=options.choices)
         made = fit_with(scan.source, scan.label, once_open, weights=scan.weight, threads=threads)
-        return Case(scan, made, how, seed, threads, fitted=True, learned=True)
+        return Case(scan, made, how, seed, threads, fitted=True, learned=True, positive=positive)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(scan.source, scan.label, weights=scan.weight, threads=threads)
     learned = counted.evidence == model.evidence
     if how is not None and not learned:
         got = f"{how!r} for rows that the model has not learned"
         raise BadOption(wanted("how", "none", got, "Leave out how, or leave out the model to fit one"))
-    return Case(scan, model, how, seed, threads, fitted=False, learned=learned)
+    return Case(scan, model, how, seed, threads, fitted=False, learned=learned, positive=positive)
 
 
 def _reported(case: Case, origin: Origin, changed: Drift | None) -> ReportData:
@@ -218,7 +228,7 @@ def _reported(case: Case, origin: Origin, changed: Drift | None) -> ReportData:
         importance=mattering,
         weights=weight_table(model),
         dependence=_dependence(case, ranking, left_out),
-        nomogram=_nomogram(model, answer, observed, left_out),
+        nomogram=_nomogram(model, answer, observed, axes, left_out),
         drift=changed,
         mistakes=worst_mistakes(model, scan, answer, _MISTAKES, learned=case.learned),
         origin=origin,
@@ -274,7 +284,7 @@ def answer_of(case: Case, left_out: list[str]) -> Performance:
     """Return the quality of the model: by validation of rows it has learned, else by predicting them."""
     scan, model = case.scan, case.model
     if not case.learned:
-        return answer_on_new(model, scan, case.threads)
+        return answer_on_new(model, scan, case.threads, case.positive)
     rows: Any = scan.source
     most = max(_FEWEST_VALIDATED, _MOST_SCORES // len(model.classes))
     if scan.rows > most and len(model.classes) > 20:
@@ -282,9 +292,8 @@ def answer_of(case: Case, left_out: list[str]) -> Performance:
         rows = sources.read(sample)
         left_out.append(f"Validated on {sample.num_rows:,} of {scan.rows:,} rows, because there are many classes.")
     how = case.how or default_how(scan.rows)
-    return answer_by(
-        validate_model(model, rows, scan.label, how, weights=scan.weight, seed=case.seed, threads=case.threads)
-    )
+    options: dict[str, Any] = {"weights": scan.weight, "seed": case.seed, "threads": case.threads}
+    return answer_by(validate_model(model, rows, scan.label, how, **options), case.positive)
 
 
 def _importance(case: Case, left_out: list[str]) -> Importance:
@@ -379,15 +388,19 @@ def _dependence(case: Case, ranking: Sequence[str], left_out: list[str]) -> Depe
 
 
 def _nomogram(
-    model: Model, answer: Performance, observed: Mapping[str, tuple[float, float]], left_out: list[str]
+    model: Model,
+    answer: Performance,
+    observed: Mapping[str, tuple[float, float]],
+    axes: Mapping[str, NumberAxis],
+    left_out: list[str],
 ) -> Nomogram | None:
     """Return the nomogram of the positive class, else of the two most frequent classes."""
     support = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))
-    first, second = sorted(model.classes, key=lambda name: -support[name])[:2]
-    if answer.positive is not None:
-        first, second = answer.positive, next(name for name in model.classes if name != answer.positive)
+    frequent = sorted(model.classes, key=lambda name: -support[name])
+    first = frequent[0] if answer.positive is None else answer.positive
+    second = next(name for name in frequent if name != first)
     try:
-        return nomogram(model, first, second, observed)
+        return nomogram(model, first, second, observed, axes)
     except BadData as error:  # without smoothing, a value that one of the classes never had
         left_out.append(f"No nomogram: {error}")
         return None

@@ -48,6 +48,8 @@ class Distribution(Result):
         The range of numbers that the bins cover; NaN for values.
     cut : bool
         Whether some numbers are outside this range: they are counted in the first and the last bin.
+    axis : NumberAxis or None
+        The axis on which bins are equally wide, if not a plain one. The number that it leaves out has a bin of its own.
     """
 
     column: str
@@ -59,6 +61,7 @@ class Distribution(Result):
     low: float = float("nan")
     high: float = float("nan")
     cut: bool = False
+    axis: NumberAxis | None = None
 
     def shown(self) -> Grid:
         """Return a table of the rows of each class in each bin."""
@@ -123,7 +126,8 @@ def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -
         names, bins = _on_axis(axis, numbers)
         counts = sample.count(bins, len(names))
         ends = [end for end in (axis.low, axis.high, axis.spike) if end is not None]
-        return Distribution(column, kind, names, sample.classes, counts, missing, min(ends), max(ends), axis.cuts)
+        low, high = min(ends), max(ends)
+        return Distribution(column, kind, names, sample.classes, counts, missing, low, high, axis.cuts, axis)
     edges, cut = _edges(numbers[np.isfinite(numbers)])
     inside = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2)
     bins = np.where(np.isfinite(numbers), inside, -1).astype(np.intp)
@@ -139,11 +143,16 @@ def _on_axis(axis: NumberAxis, numbers: Floats) -> tuple[tuple[str, ...], Codes]
     edges = axis.cut(BINS)
     names = [f"{low:.4g} to {high:.4g}" for low, high in itertools.pairwise(edges)]
     bins = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, BINS - 1)
-    if axis.spike is not None:
-        at = int(np.clip(np.searchsorted(edges, axis.spike), 0, BINS))
+    at = spike_bin(axis)
+    if at is not None:
         names.insert(at, f"{axis.spike:.4g}")
         bins = np.where(numbers == axis.spike, at, bins + (bins >= at))
     return tuple(names), np.where(np.isfinite(numbers), bins, -1).astype(np.intp)
+
+
+def spike_bin(axis: NumberAxis) -> int | None:
+    """Return the place of the bin of the number that an axis leaves out; None if it leaves out none."""
+    return None if axis.spike is None else int(np.clip(np.searchsorted(axis.cut(BINS), axis.spike), 0, BINS))
 
 
 def present(column: pa.Array) -> pa.Array:

@@ -15,6 +15,7 @@ from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, wanted
 from tallybayes.evaluation import Evaluation, OperatingPoint, Reliability, calibration, evaluate, headline, majority
+from tallybayes.evaluation.inputs import position
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
@@ -81,9 +82,9 @@ class Performance(Result):
     majority : object
         The most frequent class.
     positive : object or None
-        The positive class, if there are two classes.
+        The positive class: the named one, or the second of two.
     before, after : Reliability
-        The calibration of plain and of calibrated scores; with two classes, of the positive class's probabilities.
+        The calibration of plain and of calibrated scores: of the positive class's probabilities, if there is one.
     calibrated : bool
         Whether scores were calibrated, so that the two differ.
     costs : dict
@@ -154,14 +155,16 @@ def default_how(rows: int) -> str:
     return "loo" if rows <= _LOO_ROWS else "10-fold"
 
 
-def answer_by(seen: Validation) -> Performance:
+def answer_by(seen: Validation, positive: Any = None) -> Performance:
     """Return the quality measured by a cross-validation."""
+    positive = _positive(seen.classes, positive)
+    seen = replace(seen, positive=positive if len(seen.classes) == 2 else None)
     probabilities, raw, places = seen.probabilities, replace(seen, calibrated=None).probabilities, seen.class_codes
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
     if seen.repeats > 1:  # charts show a row's mean over the repeats; figures are over all repeats together
         probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
     some = scored & (places >= 0)
-    by_fold = [headline(one, _positive(seen.classes)) for one in seen.by_fold]
+    by_fold = [headline(one, positive) for one in seen.by_fold]
     return _answer(
         seen.how,
         seen.evaluation,
@@ -172,11 +175,12 @@ def answer_by(seen: Validation) -> Performance:
         seen.weights,
         {name: np.array([fold[name].value for fold in by_fold]) for name in (by_fold[0] if by_fold else ())},
         seen.notes,
+        positive=positive,
         calibrated=seen.calibrated is not None,
     )
 
 
-def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Performance:
+def answer_on_new(model: Model, scan: FirstPass, threads: int | None, positive: Any = None) -> Performance:
     """Return the quality of a model on rows that it has not learned."""
     places = np.concatenate([_places(model, batch, scan) for batch in scan.source])
     source, schema = open_rows.as_in(model.schema, scan.source, scan.label, scan.weight)
@@ -188,7 +192,9 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Perform
     if model._has_calibrated_scores:
         raw = model.with_(calibrate=None).predict_proba(scan.source, threads=threads)
     names = model.evidence.classes.to_numpy()
-    seen = evaluate(names[places], probabilities, model.classes, weights=weights)
+    positive = _positive(model.classes, positive)
+    of = positive if len(model.classes) == 2 else None
+    seen = evaluate(names[places], probabilities, model.classes, weights=weights, positive=of)
     return _answer(
         NEW_ROWS,
         seen,
@@ -199,6 +205,7 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Perform
         weights,
         {},
         (),
+        positive=positive,
         calibrated=model._has_calibrated_scores,
     )
 
@@ -224,12 +231,13 @@ def _answer(
     by_fold: dict[str, Floats],
     notes: Sequence[str],
     *,
+    positive: Any,
     calibrated: bool,
 ) -> Performance:
     true = true if weights is None else np.where(weights > 0, true, -1)  # a row of weight 0 is left out
     some = true >= 0
     w = None if weights is None else weights[some]
-    positive = _positive(classes)
+    at = None if positive is None else classes.index(positive)
     names = np.array(classes, object)
     baseline = headline(majority(names[true[some]], classes, weights=w), positive)
     figures = tuple(
@@ -241,7 +249,7 @@ def _answer(
         losses[some] = -np.log(np.take_along_axis(probabilities[some], true[some, None], axis=1)[:, 0])
     decided = np.full(len(true), -1, np.intp)
     decided[some] = np.argmax(probabilities[some], axis=1)
-    before, after = (_reliability(true[some], one[some], w, positive) for one in (raw, probabilities))
+    before, after = (_reliability(true[some], one[some], w, at) for one in (raw, probabilities))
     return Performance(
         how,
         int(some.sum()),
@@ -283,7 +291,10 @@ def _above_prior(
     return mean, float(np.sqrt(spread / max(1, len(difference) - 1)))
 
 
-def _positive(classes: tuple[Any, ...]) -> Any:
+def _positive(classes: tuple[Any, ...], named: Any) -> Any:
+    """Return the positive class: the named one, or the second of two."""
+    if named is not None:
+        return classes[position(named, classes, "positive")]
     return classes[1] if len(classes) == 2 else None
 
 
@@ -294,9 +305,9 @@ def _deviation(values: Floats | None) -> float:
     return float(np.std(finite, ddof=1)) if len(finite) > 1 else float("nan")
 
 
-def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, positive: Any) -> Reliability:
-    if positive is not None:
-        return calibration(true == 1, np.clip(p[:, 1], 0.0, 1.0), weights=weights)
+def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, at: int | None) -> Reliability:
+    if at is not None:
+        return calibration(true == at, np.clip(p[:, at], 0.0, 1.0), weights=weights)
     return calibration(p.argmax(axis=1) == true, np.clip(p.max(axis=1), 0.0, 1.0), weights=weights)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,6 +172,7 @@ def side_by_side(
     source: str | None = None,
     command: str | None = None,
     how: str | None = None,
+    positive: Any = None,
     seed: int = 0,
     threads: int | None = None,
     **reading: Any,
@@ -194,6 +195,8 @@ def side_by_side(
         The name of the rows on the page, and the command that reproduces the page.
     how : str, optional
         How rows are held out for a model that has learned them, as in `validate`.
+    positive : object, optional
+        The class whose sensitivity, reliability and curve are shown; by default the second of two.
     seed : int
         The same seed draws the same folds.
     threads : int, optional
@@ -223,8 +226,8 @@ def side_by_side(
     answers, cases = [], []
     for name, model in parts(list(zip(called, (first, second), strict=True))):
         scan = scan_rows(rows, label, weights, reading, model.schema, whole_number("seed", seed))
-        case = case_of(scan, model, None, seed, threads, FitOptions())
-        case = case if how is None or not case.learned else case_of(scan, model, how, seed, threads, FitOptions())
+        case = case_of(scan, model, None, seed, threads, FitOptions(), positive)
+        case = case if how is None or not case.learned else replace(case, how=how)
         try:
             answers.append(answer_of(case, left_out))
         except BadData as bad:

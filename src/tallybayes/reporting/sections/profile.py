@@ -10,7 +10,7 @@ import numpy as np
 
 from tallybayes.display.charts.distribution import distribution_chart
 from tallybayes.reporting.columns import ColumnFacts
-from tallybayes.reporting.distributions import Distribution
+from tallybayes.reporting.distributions import Distribution, spike_bin
 from tallybayes.reporting.profile import Profile
 from tallybayes.reporting.sections.data import column_rows, the_rows
 from tallybayes.reporting.sections.format import Figures, percent
@@ -53,9 +53,24 @@ def _distributions(data: Profile, charts: Figures) -> dict[str, Any]:
 
 def _card(charts: Figures, k: int, fact: ColumnFacts, values: Distribution) -> dict[str, Any]:
     kind = "values" if values.kind == "values" else "dates" if fact.kind == "dates or times" else "numbers"
-    chart = distribution_chart(_points(values, kind), kind)
+    axis = values.axis
+    log = None if axis is None or not axis.constant else (axis.constant, axis.ticks())
+    chart = distribution_chart(_points(values, kind), kind, log)
     about = "number of characters" if values.kind == "lengths" else fact.kind
-    return {"name": fact.name, "event": about, "charts": charts.add(f"column-{k}", chart)}
+    return {"name": fact.name, "event": about, "note": _note(values), "charts": charts.add(f"column-{k}", chart)}
+
+
+def _note(values: Distribution) -> str:
+    """Return what the chart leaves out: how many rows have the most frequent number."""
+    axis = values.axis
+    if axis is None:
+        return ""
+    at = spike_bin(axis)
+    if at is None:
+        return "The axis is logarithmic."
+    share = float(values.counts[at].sum() / values.counts.sum())
+    log = ", on a logarithmic axis" if axis.constant else ""
+    return f"{axis.spike:g} in {100 * share:.0f} % of the rows; the chart shows the others{log}."
 
 
 def _points(values: Distribution, kind: str) -> list[dict[str, Any]]:
@@ -64,10 +79,14 @@ def _points(values: Distribution, kind: str) -> list[dict[str, Any]]:
         total = max(float(rows.sum()), 1.0)
         both = zip(values.bins, rows.tolist(), strict=True)
         return [{"value": name, "probability": n / total} for name, n in both]
-    edges = np.linspace(values.low, values.high, len(values.bins) + 1)
+    names, at = list(values.bins), None if values.axis is None else spike_bin(values.axis)
+    if at is not None:  # the number that the axis leaves out
+        rows, names = np.delete(rows, at), names[:at] + names[at + 1 :]
+    size = len(names)
+    edges = np.linspace(values.low, values.high, size + 1) if values.axis is None else values.axis.cut(size)
     edges = edges / 1000 if kind == "dates" else edges  # microseconds; a browser counts milliseconds
     ends = itertools.pairwise(edges.tolist())
-    each = zip(ends, values.bins, rows.tolist(), strict=True)
+    each = zip(ends, names, rows.tolist(), strict=True)
     return [{"from": low, "to": high, "bin": name, "rows": n} for (low, high), name, n in each]
 
 

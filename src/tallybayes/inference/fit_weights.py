@@ -32,7 +32,9 @@ THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small dra
 
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds hardly change them
 _BISECTIONS = 20  # of the logarithm of a precision: to 5 digits
-_SOME = 4096  # rows that find precisions and a first point just as well as more: the last rounds take all
+# Rows that find precisions and a first point as well as more: the last round takes all, and finds the precisions once
+# more. Many terms need fewer rows: with half of the numbers that a large table gives, the loss of new rows even fell.
+_SOME, _SOME_CELLS, _FEWEST_ROWS = 4096, 1 << 20, 1024
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
 _STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-4
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
@@ -64,17 +66,18 @@ def fit_weights(
     alone : FittedWeights, optional
         What was fitted to the same terms without interactions, if that is known.
     """
-    own = np.flatnonzero(terms.target)
+    own, (U, D, _) = np.flatnonzero(terms.target), terms.terms.shape
+    some = max(_FEWEST_ROWS, min(_SOME, _SOME_CELLS // max(1, U * D)))
     if alone is None:
         fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
         fit.precision[0] = precision
         if common:
             fit.run_common()
-        elif len(terms.classes) < 2 * _SOME:
+        elif len(terms.classes) < 2 * some:
             fit.run_common(_NEAR_STEP)
             fit.run(rounds=_ROUNDS)
         else:
-            few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // _SOME))))
+            few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // some))))
             few.precision[0] = precision
             few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1)

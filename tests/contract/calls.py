@@ -117,7 +117,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 ASKED = {
     "Evaluation": ("accuracy_interval", "operating_point", "to_dict"),
     "Nomogram": ("points", "probability", "to_dict"),
-    "Dependence": ("pair", "broken", "worst", "learn", "forget"),
+    "Dependence": ("pair", "dependent", "worst", "learn", "forget"),
     "LearningCurve": ("mean", "band", "ahead"),
     "Scorecard": ("predict", "predict_proba"),
 }

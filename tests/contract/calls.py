@@ -151,6 +151,7 @@ class World:
         pa.parquet.write_table(table, folder / "rows.parquet")
         pa.feather.write_feather(table, folder / "rows.arrow")
         (folder / "model.tally").write_bytes(dump(self.models[2]))
+        self.files = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
         (folder / "model.json").write_text(self.model.to_json())
 
     @cached_property
@@ -199,9 +200,10 @@ class World:
         source = self.folder / (
             name or rng.choice(("rows.csv", "rows.jsonl", "rows.arff", "rows.parquet", "rows.arrow"))
         )
+        content = self.files[source.name]
+        source.write_bytes(content)  # an earlier command may have had it for its output
         if rng.random() < 0.3:
             return str(source)
-        content = source.read_bytes()
         changed = (
             mutate.mutated_model(rng, content)
             if source.suffix == ".tally" and rng.random() < 0.8

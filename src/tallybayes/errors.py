@@ -28,6 +28,7 @@ __all__ = [
     "WorseThanPriorWarning",
     "did_you_mean",
     "fields",
+    "near",
     "wanted",
 ]
 
@@ -134,6 +135,21 @@ def wanted(where: str, want: str, got: str, do: str = "") -> Sentence:
 
 
 _LISTED = 8  # names in a sentence; more would not be read
+_PREFIX = 3  # letters; fewer begin too many names
+
+
+def near(name: str, among: Iterable[str]) -> str:
+    """Ask whether a similar name was meant, or return "" if there is none.
+
+    Examples
+    --------
+    >>> near("acc", ["mcc", "accuracy"]), near("outlok", ["outlook"]), near("x", ["outlook"])
+    ("Did you mean 'accuracy'?", "Did you mean 'outlook'?", '')
+    """
+    text, listed = str(name), [str(one) for one in among]
+    longer = [one for one in listed if len(text) >= _PREFIX and one.lower().startswith(text.lower())]
+    found = longer if 0 < len(longer) <= 3 else get_close_matches(text, listed, n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
 def did_you_mean(name: str, among: Iterable[str]) -> str:
@@ -147,9 +163,9 @@ def did_you_mean(name: str, among: Iterable[str]) -> str:
     ("There are 'outlook' and 'windy'.", "There is only 'outlook'.")
     """
     listed = [str(one) for one in among]
-    near = get_close_matches(str(name), listed, n=3, cutoff=0.6)
-    if near:
-        return f"Did you mean {' or '.join(map(repr, near))}?"
+    question = near(name, listed)
+    if question:
+        return question
     if len(listed) < 2:
         return f"There is only {listed[0]!r}." if listed else "There is none."
     shown = [repr(one) for one in listed[:_LISTED]]

@@ -29,6 +29,7 @@ from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Missing, Schema
 from tallybayes.sources.missing import MissingValues, checked
 from tallybayes.sources.options import ReadOptions
+from tallybayes.sources.steps import holds_text
 from tallybayes.storage.checkpoint import Checkpoint
 
 __all__ = ["FitOptions", "add_structure", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
@@ -283,10 +284,13 @@ def infer_rows(
     labels: Callable[[], pa.Array | None] | None = None,
 ) -> Schema:
     """Infer the schema of opened rows, without the hidden columns and those that look like ids."""
-    first = cache(partial(rows.head, LOOK_ROWS))
-    if label in rows.schema.names and not columns.label_as_is and is_numeric(rows.schema.field(label).type):
-        batch = first()
-        check_label(label, batch.column(label).slice(0, LOOK_ROWS)) if batch is not None else None
+    first, labels = cache(partial(rows.head, LOOK_ROWS)), None if labels is None else cache(labels)
+    kind = rows.schema.field(label).type if label in rows.schema.names and not columns.label_as_is else None
+    if kind is not None and (is_numeric(kind) or holds_text(kind)):
+        batch = None if labels is not None else first()
+        column = labels() if labels is not None else None if batch is None else batch.column(label)
+        if column is not None:
+            check_label(label, column.slice(0, LOOK_ROWS), rows.missing_values or ())
     hidden = {*hidden, *_ids(rows, first, {label, weight, *hidden}, columns)}
     shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
     schema = infer(

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from tallybayes.cli.convert import convert_if_needed
+from tallybayes.errors import TallyError
 
 
 def draw(
@@ -71,11 +72,27 @@ def test_values_are_those_of_typer(line: str) -> None:
     assert [type(value) for value in drawn[0].values()] == [type(value) for value in drawn[1].values()]
 
 
-@pytest.mark.parametrize("line", ["", "a --width seven", "a --scale wide", "a --kind circle"])
-def test_what_typer_refuses_is_refused_in_its_words(line: str) -> None:
+def test_a_word_that_is_missing_is_refused_as_by_typer() -> None:
     said = []
     for kind in (TyperCommand, Quick):
         with pytest.raises(typer.BadParameter.__mro__[2]) as refused:
-            _command(kind)(line.split(), standalone_mode=False)
+            _command(kind)([], standalone_mode=False)
         said.append(refused.value.format_message())
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("a --width seven", "--width: wanted a whole number, got 'seven'."),
+        ("a --scale wide", "--scale: wanted a number, got 'wide'."),
+        ("a --kind circle", "--kind: wanted one of box, line, got 'circle'."),
+        ("a --kind boxes", "--kind: wanted one of box, line, got 'boxes'. Did you mean 'box'?"),
+    ],
+)
+def test_what_typer_refuses_is_refused_in_our_words(line: str, sentence: str) -> None:
+    with pytest.raises(TallyError) as refused:
+        _command(Quick)(line.split(), standalone_mode=False)
+    assert str(refused.value) == sentence
+    with pytest.raises(typer.BadParameter):
+        _command(TyperCommand)(line.split(), standalone_mode=False)

@@ -62,6 +62,24 @@ def files(tally: Shell, model: str) -> Shell:
         ("show weather.tally --column outlok", "--column: wanted a column of the model, got 'outlok'. Did you mean"),
         ("fit --sql 'select 1 as a, 2 as b' --db mysql://me:pw@host", "--db: wanted 'duckdb'"),
         ("fit 'no*thing' -l play", "no*thing"),
+        ("fit weather.csv -l play --structure pears -f", "--structure: wanted one of naive, pairs, tan, aode, joint,"),
+        ("fit weather.csv -l play --threads x -f", "--threads: wanted a whole number, got 'x'."),
+        ("fit weather.csv -l play --floor wide -f", "--floor: wanted a number, got 'wide'."),
+        ("fit weather.csv -l play --weight wind -f", "--weight: wanted a column, got 'wind'. Did you mean 'windy'?"),
+        ("fit weather.csv -l play --where 'wind = 3' -f", "got none of that name. Did you mean 'windy'?"),
+        ("sample weather.tally -n many", "-n: wanted a whole number, got 'many'."),
+        ("sample weather.tally --seed -1", "--seed: wanted a whole number not below 0"),
+        ("sample weather.tally --given wind=true", "--given: wanted columns of the model, got 'wind'."),
+        ("select weather.tally -n 0 -o s.tally", "-n: wanted how many columns to keep"),
+        ("dependence weather.csv -l play --bins 1", "--bins: wanted a whole number from 2"),
+        ("validate weather.csv -l play --groups wind", "--groups: wanted a column of weather.csv, got 'wind'."),
+        ("validate weather.csv -l play --require acc=1", "got 'acc'. Did you mean 'accuracy'?"),
+        ("predict weather.tally days.csv --costs '1,2;3'", "--costs: wanted rows of the same length"),
+        ("evaluate weather.tally weather.csv --costs 1", "decided × true, got 1 × 1."),
+        ("explain weather.tally outlook=sunny --of no --against no", "--against: wanted a class other than 'no'"),
+        ("explain weather.tally days.csv:9", "days.csv: wanted a row from 1 to 2, got 9."),
+        ("export weather.tally --to sql --dialect oracle", "--dialect: wanted one of duckdb,"),
+        ("mail explain nothing.tally weather.csv", "mail filter 'nothing.tally': no such file."),
     ],
 )
 def test_refusals_name_options(files: Shell, line: str, sentence: str) -> None:
@@ -212,3 +230,26 @@ def test_the_class_of_a_report_and_of_an_explanation_may_be_named(tally: Shell, 
     assert tally.done(f"explain {model} outlook=sunny --positive no").startswith("play = no")
     Path("coded.csv").write_text("x,y\n" + "".join(f"{k % 7},{k % 2}\n" for k in range(40)))
     assert json.loads(tally.done("report coded.csv -l y --positive 0 --json"))["answer"]["positive"] == 0
+
+
+def test_a_value_that_cannot_be_read_is_answered_with_what_to_add(tally: Shell) -> None:
+    money = "pay,kind\n" + "".join(f"${k + 1}.50,{'ab'[k % 2]}\n" for k in range(60))
+    Path("pay.csv").write_text(money)
+    tally.done("fit pay.csv -l kind")
+    Path("later.csv").write_text("pay\n$3.50\nnot paid\n")
+    said = tally.refused("predict pay.tally later.csv")
+    assert said.endswith("add --missing auto --missing 'not paid'; or fit with --event pay=categorical.")
+    assert len(tally.done("predict pay.tally later.csv --missing auto --missing 'not paid'").splitlines()) == 3
+    tally.done("fit pay.csv -l kind --event pay=categorical -o other.tally")
+    tally.done("predict other.tally later.csv")
+    said = tally.refused("explain pay.tally pay=much")
+    assert said == "the row, column 'pay': wanted a number, as in the training data, got 'much'."
+    tally.done("explain pay.tally pay=$9")
+
+
+def test_a_model_of_a_date_alone_takes_rows_with_it(tally: Shell) -> None:
+    rows = "".join(f"{1 + k % 28:02}/11/2023,{'ab'[k % 2]}\n" for k in range(60))
+    Path("days2.csv").write_text("seen on,kind\n" + rows)
+    tally.done("fit days2.csv -l kind -o m.tally")
+    assert len(tally.done("predict m.tally days2.csv --only").splitlines()) == 61
+    assert "There is only 'seen on'." in tally.refused("predict m.tally weather.csv")

@@ -255,3 +255,15 @@ def test_line_ends_in_values_are_shown_escaped(tally: Shell) -> None:
         Path(f"texts/pos/{k}.txt").write_text(f"a good film {k}\n")
         Path(f"texts/neg/{k}.txt").write_text(f"a bad film {k}\n")
     assert "a bad film 0, a bad film 1, a bad film 2" in tally("look texts").out
+
+
+@pytest.mark.parametrize("form", ["${:,.2f}", "{:.1f} kg", "{:.2f}%", "{} €"])
+def test_a_label_of_written_numbers_is_refused_too(tally: Shell, form: str) -> None:
+    cells = [form.format(1000 + 7.31 * k) for k in range(80)]
+    Path("sums.csv").write_text("x,due\n" + "".join(f'{"pq"[k % 2]},"{cell}"\n' for k, cell in enumerate(cells)))
+    said = tally.refused("fit sums.csv -l due")
+    assert "label 'due': wanted classes, got 80 different numbers in the first 80 rows." in said
+    assert "--label-as-is" in said
+    tally.done("fit sums.csv -l due --label-as-is --no-calibrate -o m.tally")
+    Path("few.csv").write_text("x,due\n" + "".join(f"{'pq'[k % 2]},${k % 3}\n" for k in range(80)))
+    tally.done("fit few.csv -l due -o few.tally")

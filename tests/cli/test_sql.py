@@ -73,7 +73,7 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
         (f"explain weather.tally outlook=sunny {WHOLE}", "--sql: wanted no DATA, got 'outlook=sunny'."),
         (
             "explain weather.tally --sql 'select 1 as windy where false'",
-            "the query: wanted a row 1, counted from 1, got",
+            "the query: wanted rows, got none.",
         ),
         (f"validate -l play {WHOLE} --db sqlite:///gone.db", "gone.db: wanted a database, got no file at that path."),
     ],

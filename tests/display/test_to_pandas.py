@@ -39,6 +39,11 @@ def results() -> Iterator[tuple[Result, int]]:
     yield model.predict_interval([{"prior": 1.0}, {"value": "p"}]), 2
     yield tb.dependence(TABLE, "side"), 1
     yield tb.probability(TABLE, "left | value = p"), 1
+    yield tb.report(TABLE, "side", how="2-fold"), 5
+    yield tb.profile(TABLE), 3
+    yield model.drift({name: values[:40] for name, values in TABLE.items()}), 2
+    compared = tb.compare(TABLE, "side", "2-fold", partners=())
+    yield compared, len(compared.candidates)
 
 
 def test_each_result_has_a_row_for_each_line() -> None:

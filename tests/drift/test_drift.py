@@ -1,6 +1,7 @@
 """Drift: as many false alarms as promised, changes found, and the same figures however rows come."""
 
 import json
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -364,3 +365,13 @@ def test_the_result_says_what_it_found(mixed: tb.Model) -> None:
     assert json.loads(json.dumps(found.to_dict()))["prior"]["classes"] == ["a", "b"]
     with pytest.raises(BadOption, match="colour"):
         found.column("color")
+
+
+def test_changes_of_dates_and_times_are_written_as_dates_and_times() -> None:
+    days = [f"{1 + k % 28:02}.{1 + k % 12:02}.2023" for k in range(120)]
+    rows = {"seen": days, "at": [f"{k % 24}:{k % 60:02}" for k in range(120)], "y": ["no", "yes"] * 60}
+    later = {"seen": ["24.12.2023"] * 60, "at": ["23:30"] * 60, "y": ["no", "yes"] * 30}
+    found = tb.fit(rows, "y").drift(later)
+    said = {one.column: one.changes[0].what for one in found.columns}
+    assert re.fullmatch(r"2023-\d\d-\d\d( to 2023-12-\d\d)?", said["seen.days"])
+    assert re.fullmatch(r"\d+:\d\d( to 23:\d\d)?", said["at"])

@@ -162,7 +162,7 @@ OWN: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
         r"column 'x1': wanted finite numbers, got -inf \(row 3\)",
         lambda e: e.fit(X, Y).predict(with_(-np.inf)),
     ),
-    "missing class": (ValueError, "NaN", lambda e: e.fit(X, [0.0, np.nan, 1.0, 0.0])),
+    "infinite class": (ValueError, "infinity", lambda e: e.fit(X, [0.0, np.inf, 1.0, 0.0])),
     "quantities": (ValueError, "Unknown label type: continuous", lambda e: e.fit(X, X[:, 0] + 0.5)),
     "lengths": (BadData, "label", lambda e: e.fit(X, Y[:3])),
     "negative weight": (BadData, "weight .*: wanted finite numbers not below 0", lambda e: e.fit(X, Y, [1, -1, 1, 1])),

@@ -49,7 +49,7 @@ def test_a_stream_takes_values_too(all_of):
     [
         (LABELS[:4], "column 'y': wanted 5 values, one for each row of the array, got 4."),
         (LABELS * 2, "column 'y': wanted 5 values, one for each row of the array, got 10."),
-        (np.zeros((5, 1)), "column 'y': wanted one value a row, got shape (5, 1). Pass x.ravel()."),
+        (np.zeros((5, 2)), "column 'y': wanted one value a row, got shape (5, 2). Pass x.ravel()."),
         (3, "column 'y': wanted one value a row, got 3."),
         (
             [1, "x", 2, 3, 4],

@@ -46,10 +46,10 @@ def test_batch_rows_bounds_every_batch(reads_as):
 
 def test_bad_options_are_refused_in_a_sentence(sentence):
     assert sentence(TABLE, columns=["a", "aa"]) == (
-        "the Table: wanted a column 'aa', got none of that name. Did you mean 'a'."
+        "the Table: wanted a column 'aa', got none of that name. Did you mean 'a'?"
     )
     assert sentence(TABLE, columns=["zebra"]) == (
-        "the Table: wanted a column 'zebra', got none of that name. It has 'a', 'b', 'c'."
+        "the Table: wanted a column 'zebra', got none of that name. There are 'a', 'b' and 'c'."
     )
     assert sentence(pa.table({"b": ["x"]}), types={"b": pa.int64()}) == (
         "the Table, column 'b': wanted whole numbers, got text (Failed to parse string: 'x' as a scalar of type int64)."

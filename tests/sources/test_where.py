@@ -233,7 +233,7 @@ def test_a_predicate_that_is_not_a_comparison_is_refused(where, got):
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("agee > 30", "the Table: wanted a column 'agee', got none of that name. Did you mean 'age'."),
+        ("agee > 30", "the Table: wanted a column 'agee', got none of that name. Did you mean 'age'?"),
         ("age > 'x'", "where, column 'age': wanted whole numbers, got 'x'. Write a value of its kind."),
         ("kind = 3", "where, column 'kind': wanted text, got 3. Write it in quotation marks."),
         ("member = 1", "where, column 'member': wanted true or false, got 1. "),

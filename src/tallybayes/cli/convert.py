@@ -10,6 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
+import typer
+
+from tallybayes.errors import BadOption, near, wanted
+
 
 def convert_if_needed(parameters: Sequence[Any], hints: Mapping[str, Any]) -> list[Any]:
     """Let typer's parameters take values that have the type of their hint as they are, and return them."""
@@ -32,10 +36,22 @@ def _process_value(parameter: Any, kinds: tuple[Any, ...]) -> Callable[[Any, Any
         elif not many and _fits(value, kinds):
             taken = value
         else:
-            return convert(context, value)
+            try:
+                return convert(context, value)
+            except typer.BadParameter:
+                if not isinstance(value, str) or not kinds:
+                    raise
+                raise BadOption(_refusal(parameter.opts[0], kinds[0], value)) from None
         return taken if parameter.callback is None else parameter.callback(context, parameter, taken)
 
     return process_value
+
+
+def _refusal(flag: str, kind: Any, value: str) -> str:
+    """Return the sentence for a word that is not of a type."""
+    if get_origin(kind) is Literal:
+        return wanted(flag, f"one of {', '.join(get_args(kind))}", repr(value), near(value, get_args(kind)))
+    return wanted(flag, {int: "a whole number", float: "a number"}.get(kind, "another value"), repr(value))
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

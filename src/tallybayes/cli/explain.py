@@ -70,7 +70,9 @@ def _row(model: Any, data: list[str] | None, inputs: InputOptions, place: int) -
             if 0 <= left < batch.num_rows:
                 return dict(batch.slice(left, 1).to_pylist()[0])
             left, total = left - batch.num_rows, total + batch.num_rows
-        raise BadData(wanted(source.name, f"a row {place}, counted from 1", f"{total} rows"))
+        if not total:
+            raise BadData(wanted(source.name, "rows", "none"))
+        raise BadData(wanted(source.name, f"a row from 1 to {total:,}", f"{place:,}"))
 
     with open_inputs(data, inputs) as rows:
         return rows.like(model).work(work)

@@ -132,7 +132,7 @@ class ModelOptions:
         """
         return {
             "events": self._events(columns),
-            "weights": self.weight,
+            "weights": self._weight(columns),
             "estimate": self.estimate,
             "alpha": self._alpha(),
             "prior": self._prior(class_of),
@@ -149,6 +149,13 @@ class ModelOptions:
     def _events(self, columns: Sequence[str]) -> dict[str, str] | None:
         given = dict.fromkeys(named_or_matching(self.drop or (), columns, "--drop"), "ignore")
         return given | dict(_named(text) for text in self.event or ()) or None
+
+    def _weight(self, columns: Sequence[str]) -> str | None:
+        from tallybayes.errors import did_you_mean
+
+        if self.weight is not None and self.weight not in columns:
+            raise BadOption(wanted("--weight", "a column", repr(self.weight), did_you_mean(self.weight, columns)))
+        return self.weight
 
     def _keep(self, columns: Sequence[str]) -> tuple[str, ...]:
         return tuple(named_or_matching(self.keep or (), columns, "--keep"))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tallybayes.cli.options import pairs
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
+from tallybayes.sources.reading import Unreadable
 
 
 def as_type(text: str, kind: pa.DataType, where: str) -> Any:
@@ -48,33 +49,34 @@ def one_of(classes: Sequence[Any], text: str | None, where: str, want: str = "a 
     return found[text]
 
 
-def row_of(model: Model, given: Sequence[str]) -> Any:
-    """Parse a row: NAME=VALUE for some columns, a JSON object or, for a model of texts, the text."""
+def row_of(model: Model, given: Sequence[str], where: str = "the row") -> Any:
+    """Parse a row: NAME=VALUE for some columns, a JSON object or a text."""
     text = " ".join(given)
     if text.lstrip().startswith("{"):
         try:
             row = json.loads(text)
         except ValueError as error:
-            raise BadData(wanted("the row", "a JSON object", f"{text[:60]!r} ({error})")) from None
+            raise BadData(wanted(where, "a JSON object", f"{text[:60]!r} ({error})")) from None
         return {
-            name: value if not isinstance(value, str) else _value(model, name, value) for name, value in row.items()
+            name: value if not isinstance(value, str) else _value(model, name, value, where)
+            for name, value in row.items()
         }
     columns = model.schema.columns
     named = [one for one in given if "=" in one and one.split("=")[0].strip() in model.schema.inputs]
     if len(columns) == 1 and model.schema.texts and not named:
         return {columns[0]: text}
-    return {name: _value(model, name, value) for name, value in pairs(given, "the row").items()}
+    return {name: _value(model, name, value, where) for name, value in pairs(given, where).items()}
 
 
-def _value(model: Model, name: str, text: str) -> Any:
+def _value(model: Model, name: str, text: str, where: str) -> Any:
     """Return the text as a value of a model's column; an unseen value is read as from a file."""
     if name in model.schema.readings:
-        return text or None  # the model reads it, as it read those that it learned from
+        return _readable(model, name, text, where) or None  # the model reads it, as those that it learned from
     if name not in model.schema.columns:
-        raise BadOption(wanted("the row", "columns of the model", repr(name), did_you_mean(name, model.schema.columns)))
+        raise BadOption(wanted(where, "columns of the model", repr(name), did_you_mean(name, model.schema.inputs)))
     b, f = model.schema.place(name)
     takes = model.schema.blocks[b].event.input
-    where = f"the row, column {name!r}"
+    where = f"{where}, column {name!r}"
     if text == "":
         return None
     if takes == "text":
@@ -84,6 +86,17 @@ def _value(model: Model, name: str, text: str) -> Any:
     labels = model.evidence.statistics[b].labels[f]
     values = {_written(one): one for one in labels.values}
     return values[text] if text in values else as_type(text, labels.array.type, where)
+
+
+def _readable(model: Model, name: str, text: str, where: str) -> str:
+    """Return the text if the model can read it as a value of a column."""
+    reading = model.schema.readings[name]
+    try:
+        reading.apply(pa.array([text]), (*model.schema.reader.missing, ""))
+    except Unreadable:
+        want = f"{reading.one_value}, as in the training data"
+        raise BadOption(wanted(f"{where}, column {name!r}", want, repr(text))) from None
+    return text
 
 
 def thresholds_of(model: Model, given: Sequence[str] | None) -> Mapping[Any, float] | None:
@@ -104,7 +117,10 @@ def costs_of(text: str | None) -> list[list[float]] | None:
     """
     if text is None:
         return None
-    return [[_number(cell, "--costs") for cell in row.split(",")] for row in text.split(";")]
+    rows = [[_number(cell, "--costs") for cell in row.split(",")] for row in text.split(";")]
+    if len({len(row) for row in rows}) > 1:
+        raise BadOption(wanted("--costs", "rows of the same length, as in '0,5;1,0'", repr(text)))
+    return rows
 
 
 def _number(text: str, where: str) -> float:

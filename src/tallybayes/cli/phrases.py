@@ -17,11 +17,13 @@ _OPTIONS = {
     "partners": "--partner",
     "sample given": "--given",
     "sample n": "-n",
+    "sample seed": "--seed",
     "weights": "--weight",
 }
 _SAME = (
-    "abstain alpha bad_lines calibrate confidence costs errors estimate floor folds groups how order positive prior"
-    " seed structure threads threshold unseen variance where delimiter encoding keep"
+    "abstain against alpha bad_lines bins dialect of label weight calibrate confidence costs errors estimate"
+    " floor folds groups how order positive prior seed structure threads threshold unseen variance where delimiter"
+    " encoding keep"
 )
 _OPTIONS |= {name: f"--{name.replace('_', '-')}" for name in _SAME.split()}
 _NAMES = "|".join(map(re.escape, sorted(_OPTIONS, key=len, reverse=True)))
@@ -32,6 +34,8 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # what a message is about: "events['age']: wanted ..." and "alpha: wanted ..."
+        (r"^select: wanted how many", "-n: wanted how many"),
+        (r"^((?:groups|folds|order): wanted a column of .*), or an array, got", r"\1, got"),
         (r"^events\['\*'\]: wanted", "--event: wanted"),
         (r"^events\['([^']*)'\]: wanted", r"--event \1: wanted"),
         (rf"^({_NAMES})(, column .*)?: wanted", lambda m: f"{_OPTIONS[m[1]]}{m[2] or ''}: wanted"),
@@ -52,6 +56,16 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"label_as_is=True", "--label-as-is"),
         (r"encoding='\.\.\.'", "--encoding"),
         (r"\(alpha above 0\)", "(--alpha above 0)"),
+        (r"([Uu])se to_json, to_html or tb\.register_duckdb", r"\1se --to json or --to html"),
+        (r"an array of shape \((\d+), (\d+)\)", r"\1 × \2"),
+        (r"an array of shape \((\d+),\)", r"\1 numbers"),
+        (
+            r"^(column '([^']*)': .*) Name '(.*)' a missing value, or declare the column categorical\.$",
+            lambda m: (
+                f"{m[1]} If it means a missing value, add --missing auto --missing {shlex.quote(m[3])};"
+                f" or fit with --event {shlex.quote(f'{m[2]}=categorical')}."
+            ),
+        ),
         (r"\(columns=\[\.\.\.\]\)", "(--column)"),
         (r"([Qq])uery the rows: tb\.probability", r"\1uery the rows: tally query DATA"),
         (r"Pass it to tb\.load, or to tb\.fit: tokenizer=\.\.\.", "Such a model works in Python alone"),

@@ -114,7 +114,7 @@ def _check(source: sources.Source, model: Model) -> None:
     """Raise if the rows have none of the model's columns."""
     from tallybayes.errors import BadData, did_you_mean, wanted
 
-    columns, have = model.schema.columns, source.schema.names
-    if not set(columns) & set(have):
+    columns, have = model.schema.inputs, source.schema.names
+    if not {*columns, *model.schema.columns} & set(have):
         do = did_you_mean(have[0], columns)
         raise BadData(wanted(source.name, "the columns of the model", f"none of them but {', '.join(have[:5])}", do))

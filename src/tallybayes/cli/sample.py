@@ -44,7 +44,7 @@ def sample(
     label = loaded.schema.label
     texts = pairs(given or (), "--given")
     columns = [f"{name}={value}" for name, value in texts.items() if name != label]
-    fixed = row_of(loaded, columns) if columns else {}
+    fixed = row_of(loaded, columns, "--given") if columns else {}
     if label in texts:
         fixed[label] = class_of(loaded, texts[label], "--given")
     drawn = loaded.sample(n, fixed or None, missing=missing, seed=seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.buckets import Buckets
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.drift import two_samples
 from tallybayes.drift.two_samples import TwoSampleTest
 from tallybayes.events.event import Event
@@ -100,6 +101,7 @@ class _Sides(NamedTuple):
 # The weight of the rows without a value, fitted and new.
 _Absent: TypeAlias = tuple[float, float]
 _Compare: TypeAlias = Callable[[int, _Absent], _Found]
+_Formats: TypeAlias = Sequence[NumberFormat | None]  # how the numbers of each column are written
 
 
 def compare_columns(fitted: Evidence, new: Evidence) -> tuple[ColumnDrift, ...]:
@@ -107,13 +109,14 @@ def compare_columns(fitted: Evidence, new: Evidence) -> tuple[ColumnDrift, ...]:
     found: dict[str, ColumnDrift] = {}
     for block, mine, theirs in zip(fitted.schema.blocks, fitted.statistics, new.statistics, strict=True):
         sides = _Sides(*mine.align(theirs))
-        found.update(zip(block.columns, _compare_block(block, sides), strict=True))
+        formats = [fitted.schema.number_format(name) for name in block.columns]
+        found.update(zip(block.columns, _compare_block(block, sides, formats), strict=True))
     return tuple(found[name] for name in fitted.schema.columns)
 
 
-def _compare_block(block: Block, sides: _Sides) -> Iterator[ColumnDrift]:
+def _compare_block(block: Block, sides: _Sides, formats: _Formats) -> Iterator[ColumnDrift]:
     absent, (n, m) = _absent(sides), sides.rows
-    compare = _comparing(block.event, sides) if min(n, m) >= LEAST_ROWS else None
+    compare = _comparing(block.event, sides, formats) if min(n, m) >= LEAST_ROWS else None
     for f, name in enumerate(block.columns):
         gone = float(absent[0][f]), float(absent[1][f])
         shares = gone[0] / n if n else np.nan, gone[1] / m if m else np.nan
@@ -180,13 +183,13 @@ def _valued(statistic: Statistic, f: int) -> npt.NDArray[np.intp]:
     return at[~array.is_null().to_numpy(zero_copy_only=False)] if array.null_count else at
 
 
-def _comparing(event: Event, sides: _Sides) -> _Compare | None:
+def _comparing(event: Event, sides: _Sides, formats: _Formats) -> _Compare | None:
     """Return the comparison of a block's columns by the sums it keeps; None for sums of another kind."""
     declared = sides.fitted.declared
     if "documents" in declared:
         return _tokens(sides)
     if "counts" in declared and declared["counts"].axis == "value":
-        return _numbers(sides) if event.labels is Buckets else _values(sides)
+        return _numbers(sides, formats) if event.labels is Buckets else _values(sides)
     if "counts" in declared:
         return _faces(sides)
     if "ones" in declared:
@@ -210,7 +213,7 @@ def _values(sides: _Sides) -> _Compare:
     return compare
 
 
-def _numbers(sides: _Sides) -> _Compare:
+def _numbers(sides: _Sides, formats: _Formats) -> _Compare:
     """Compare the counts of cells that have about equal weight in both sides together."""
     first, second = sides.sums("counts")
 
@@ -223,7 +226,7 @@ def _numbers(sides: _Sides) -> _Compare:
         used = np.flatnonzero(a)
         inside = b[used[0] : used[-1] + 1].sum() if len(used) else 0.0
         unseen = float(1 - inside / b.sum()) if b.any() else np.nan
-        return _of_cells(cells, lambda k: _interval(buckets, int(starts[k]), int(ends[k])), unseen, absent)
+        return _of_cells(cells, lambda k: _interval(buckets, int(starts[k]), int(ends[k]), formats[f]), unseen, absent)
 
     return compare
 
@@ -236,9 +239,11 @@ def _cell_starts(weight: Floats) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.diff(np.floor(rank * _CELLS), prepend=-1))
 
 
-def _interval(buckets: Buckets, start: int, end: int) -> str:
+def _interval(buckets: Buckets, start: int, end: int, format_: NumberFormat | None) -> str:
     """Return the range of some buckets in words."""
     low, high = float(buckets.low[start]), float(buckets.high[end])
+    if format_ is not None:
+        return " to ".join(dict.fromkeys(map(format_.text, (low, high))))
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 

@@ -175,7 +175,7 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
     if not useful:
         have = [f.name for f in fields]
         raise BadData(
-            wanted(source.name, "the columns of the model", "none of them", did_you_mean(have[0], schema.columns))
+            wanted(source.name, "the columns of the model", "none of them", did_you_mean(have[0], schema.inputs))
         )
     if not are_named_cells(rows) and may_lack(fields):
         _warn_of_absent(source, schema)

@@ -29,7 +29,7 @@ from tallybayes.sources.missing import Markers
 __all__ = ["Evidence", "class_codes", "class_totals", "count", "count_few", "count_rows", "row_weights"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence(ClassSums):
     """The exact sums of some rows.
 
@@ -57,6 +57,10 @@ class Evidence(ClassSums):
     classes: Categories
     rows: Exact
     statistics: tuple[Statistic, ...]
+
+    def __repr__(self) -> str:
+        classes, columns, rows = len(self.classes), len(self.schema.columns), self.rows.sum().to_float()
+        return f"<tallybayes.Evidence of {self.schema.label!r}: {classes} classes, {columns} columns, {rows:g} rows>"
 
     @classmethod
     def empty(cls, schema: Schema) -> Evidence:

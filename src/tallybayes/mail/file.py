@@ -49,8 +49,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     except BadOption as error:
         raise BadModelFile(str(error)) from None
     except OSError as error:
-        got = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
-        raise BadModelFile(wanted(f"{_WHAT} {os.fspath(path)!r}", "a file", got)) from None
+        where = f"{_WHAT} {os.fspath(path)!r}"
+        if isinstance(error, FileNotFoundError):
+            raise BadModelFile(f"{where}: no such file.") from None
+        raise BadModelFile(wanted(where, "a file", str(error.strerror))) from None
 
 
 def dump(mail: MailFilter) -> bytes:

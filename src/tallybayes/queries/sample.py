@@ -20,8 +20,6 @@ from tallybayes.model import Model
 from tallybayes.queries.joint_distribution import JointDistribution, joint_distribution
 from tallybayes.sources.reading import Unreadable
 
-_READ = {"numbers": "a number", "times": "a time", "booleans": "yes or no", "dates": "a date"}
-
 
 def sample(
     model: Model, n: int, given: Any | Mapping[str, Any] = None, *, missing: bool = False, seed: int = 0
@@ -68,7 +66,7 @@ def _as_read(model: Model, fixed: Mapping[str, Any]) -> dict[str, Any]:
         try:
             columns = reading.apply(pa.array([value]), model.schema.reader.missing)
         except (Unreadable, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            want = f"{_READ[reading.kind]}, as in the training data"
+            want = f"{reading.one_value}, as in the training data"
             raise BadOption(wanted(f"sample given, column {name!r}", want, repr(value))) from None
         found |= {part: column[0].as_py() for part, column in zip(reading.columns(name), columns, strict=True)}
     return found

@@ -142,6 +142,10 @@ class ReportData(Result):
 
         return page(self)
 
+    def _columns(self) -> dict[str, Any]:
+        names = ("name", "value", "low", "high", "deviation", "plain")
+        return {name: [getattr(one, name) for one in self.answer.figures] for name in names}
+
     def shown(self) -> Sheet:
         """Return tables of the figures, the classes and the remarks."""
         remarks = tuple((one.kind, one.column, one.sentence) for one in self.remarks)

@@ -6,6 +6,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.errors import BadData, wanted
+from tallybayes.schema.find_readings import find_reading
+from tallybayes.sources import MissingValues
+from tallybayes.sources.missing import markers_of_numbers
+from tallybayes.sources.steps import holds_text
 
 __all__ = ["check_label", "is_numeric"]
 
@@ -20,8 +24,10 @@ def is_numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def check_label(name: str, column: pa.Array) -> None:
-    """Raise if the label looks like a measurement: many different numbers, few of them repeated.
+def check_label(name: str, column: pa.Array, missing: MissingValues = "auto") -> None:
+    """Raise if the label looks like a measurement: many numbers, few of them repeated.
+
+    Numbers may be written with signs and units, as in a column that is read as numbers.
 
     Parameters
     ----------
@@ -29,6 +35,8 @@ def check_label(name: str, column: pa.Array) -> None:
         The label's name.
     column : pyarrow.Array
         Its values in the first rows.
+    missing : sequence of str, or "auto"
+        The texts that stand for a missing value.
 
     Examples
     --------
@@ -39,6 +47,8 @@ def check_label(name: str, column: pa.Array) -> None:
     ...     print(str(error).partition(' Put')[0])
     label 'price': wanted classes, got 60 different numbers in the first 60 rows.
     """
+    if holds_text(column.type):
+        column = _written_numbers(column, missing)
     kind = column.type
     if not is_numeric(kind):
         return
@@ -54,3 +64,14 @@ def check_label(name: str, column: pa.Array) -> None:
         got = f"{distinct:,} different numbers in the first {len(column):,} rows"
         do = "Put them in bins, such as low and high, or choose label_as_is=True to take each number as a class"
         raise BadData(wanted(f"label {name!r}", "classes", got, do))
+
+
+def _written_numbers(column: pa.Array, missing: MissingValues) -> pa.Array:
+    """Return many different texts as the numbers or times that they stand for; others as they are."""
+    texts = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if pc.count_distinct(texts).as_py() <= _MANY:
+        return texts
+    found = find_reading(texts, missing)
+    if found is None or found.reading.kind not in ("numbers", "times"):
+        return texts
+    return found.reading.apply(texts, markers_of_numbers(missing))[0]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
-from tallybayes.arguments import instance, listed, one_of, text
+from tallybayes.arguments import instance, listed, one_of, shown, text
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events import Event, parse
@@ -54,7 +54,7 @@ class SchemaOptions:
     @property
     def texts(self) -> tuple[str, ...]:
         """The names or globs of columns that are declared text."""
-        given = self.events if isinstance(self.events, Mapping) else {"*": self.events}
+        given = _by_name(self.events) if isinstance(self.events, Mapping) else {"*": self.events}
         specs = (
             (name, one) for name, one in given.items() if not (one is None or (isinstance(one, str) and one == _IGNORE))
         )
@@ -150,7 +150,7 @@ class _EventFinder:
     ) -> None:
         self._numbers, self._labels = numbers, labels
         self._first = None if first is None else cache(first)
-        given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
+        given = _by_name(events) if isinstance(events, Mapping) else {} if events is None else {"*": events}
         self._declared = {
             name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()
         }
@@ -214,6 +214,14 @@ class _EventFinder:
             raise BadOption(
                 wanted("events", "names or globs of columns", repr(unused[0]), did_you_mean(unused[0], columns))
             )
+
+
+def _by_name(events: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return event models by the names of their columns; numbers are names of pandas' columns, too."""
+    for name in events:
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise BadOption(wanted("events", "names or globs of columns", shown(name)))
+    return {str(name): event for name, event in events.items()}
 
 
 def _columns_of(field: pa.Field) -> Sequence[str]:

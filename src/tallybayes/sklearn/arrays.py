@@ -31,6 +31,14 @@ _FEW_BYTES = 1 << 20  # sums small enough that merging more slices costs nothing
 _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
 
+def as_numpy(y: Any) -> Any:
+    """Return classes of pandas' own types as objects or in their NumPy type, so that whole numbers stay whole."""
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None or getattr(kind, "kind", "") not in "biu":
+        return y
+    return y.to_numpy(object, na_value=None) if y.isna().any() else y.to_numpy(kind)
+
+
 def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     """Return each row's class code, and the sorted classes in their own type (text as narrow as possible).
 
@@ -47,7 +55,7 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     if continuous or (classes.dtype.kind == "O" and not isinstance(classes[0], str)):
         raise ValueError(
             f"Unknown label type: {'continuous' if continuous else 'unknown'}. Wanted classes (text, whole numbers or "
-            f"booleans), got {classes[0]!r}. Cut a quantity into classes, or use a regressor."
+            f"booleans), got {classes.tolist()[0]!r}. Cut a quantity into classes, or use a regressor."
         )
     text = classes.dtype.kind in "UO"
     return places.astype(np.int32), np.array(classes.tolist()) if text else classes

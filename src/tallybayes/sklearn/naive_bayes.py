@@ -28,8 +28,8 @@ from tallybayes.methods.rows import sample_rows
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Schema
-from tallybayes.sklearn.arrays import Array, class_codes
-from tallybayes.sklearn.class_weight import ClassWeight, refuse_balanced, weigh_classes
+from tallybayes.sklearn.arrays import Array, as_numpy, class_codes
+from tallybayes.sklearn.class_weight import ClassWeight, check_class_names, refuse_balanced, weigh_classes
 
 
 class _Learned:
@@ -179,8 +179,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the rows.
         """
+        return self._begin(X, y, sample_weight, complete=True)
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, *, complete: bool) -> NaiveBayes:
+        """Learn from the first rows; if they are all, their classes are all that there are."""
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
+        if complete:
+            check_class_names(self.class_weight, y)
         missing: Any = self.missing
         columns = SchemaOptions(self.events, missing, self.tokenizer, self.keep, self.label_as_is)
         options = FitOptions(columns=columns, choices=choices)
@@ -195,7 +201,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         refuse_balanced(self.class_weight)
         if "_learned" not in vars(self):  # reading model_ would calibrate it
-            return self.fit(X, y, sample_weight)
+            return self._begin(X, y, sample_weight, complete=False)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         self._decide(rows)
         model, sample = self._learned.model, self._learned.sample
@@ -270,11 +276,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if y is None:
             # scikit-learn's checks look for these words
             raise BadData(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        shape: tuple[int, ...] = getattr(y, "shape", ())
+        if len(shape) == 2 and shape[1] > 1:
+            do = "Pass the rows first, then the classes"
+            raise BadData(wanted("y", "one class for each row", f"a table of {shape[1]} columns", do))
         rows = self._rows(X, reset=reset)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        y = column_or_1d(as_numpy(y), warn=True)
+        # Rows without a class are left out, as by `tallybayes.fit`.
+        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__, allow_nan=True)
         if y.dtype.kind == "f":
-            class_codes(y)  # raises for continuous values
+            class_codes(y[~np.isnan(y)])  # raises for continuous values
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         if self.class_weight is not None:
             more = weigh_classes(self.class_weight, y)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from tallybayes.arguments import shown
@@ -29,6 +30,9 @@ def attach(source: Source, name: str, values: Any) -> Source:
     if name in source.schema.names:
         raise BadData(wanted(f"column '{name}'", f"a name that {source.name} does not have", "one that it has already"))
     shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:  # one column of a matrix or of a frame
+        values = values[:, 0] if isinstance(values, np.ndarray) else pa.table(values).column(0)
+        shape = values.shape if isinstance(values, np.ndarray) else (len(values),)
     if len(shape) != 1 if isinstance(shape, tuple) else not hasattr(values, "__len__"):
         got = shown(values) if not shape else f"shape {shape}"
         raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if shape else ""))

@@ -34,6 +34,7 @@ _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>[^?
 _BUFFER = 4 << 20  # bytes
 # By default, Google's client retries for 15 minutes even if no server answers.
 _GS_PATIENCE = "retry_limit_seconds=10"
+_NAMED = 5  # files listed by name
 _CHECK = "Check its name, the credentials and the network"
 
 
@@ -245,8 +246,9 @@ def _data(files: Sequence[tuple[str, ...]], where: str, endings: Endings) -> lis
     found = [parts for parts in shown if set(kinds) & set(PurePath(parts[-1].lower()).suffixes)]
     if found and len(found) < len(shown):
         others = ", ".join("/".join(parts) for parts in shown if parts not in found)
-        files_ = "1 file" if len(found) == 1 else f"{len(found):,} files"
-        sentence = f"{where}: took the {files_} of {', '.join(kinds)}, and left out {others[:200]}."
+        names = ["/".join(parts) for parts in found]
+        more = f" and {len(names) - _NAMED:,} more files" if len(names) > _NAMED else ""
+        sentence = f"{where}: took {', '.join(names[:_NAMED])}{more}, and left out {others[:200]}."
         warnings.warn(sentence, LeftOutWarning, stacklevel=2)
     if not found:
         do = "Pass a glob for files of another kind, such as 'directory/*.csv'"

@@ -65,8 +65,10 @@ def read_messages(path: str | os.PathLike[str]) -> Iterator[StoredMessage]:
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise BadData(wanted(str(path), "a gzip file", "a damaged one")) from None
     except OSError as error:
-        got = "no such file or folder" if isinstance(error, FileNotFoundError) else str(error.strerror)
-        raise BadData(wanted(str(error.filename or path), "a mailbox", got)) from None
+        named = str(error.filename or path)
+        if isinstance(error, FileNotFoundError):
+            raise BadData(f"{named}: no such file or folder.") from None
+        raise BadData(wanted(named, "a mailbox", str(error.strerror))) from None
 
 
 def class_folders(path: str | os.PathLike[str]) -> list[tuple[str, str]]:

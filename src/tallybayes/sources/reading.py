@@ -110,6 +110,11 @@ class Reading:
         return f"numbers{unit}{' with a decimal comma' if self.options[0] == ',' else ''}"
 
     @property
+    def one_value(self) -> str:
+        """What a value is called in messages."""
+        return {"numbers": "a number", "times": "a time", "booleans": "yes or no", "dates": "a date"}[self.kind]
+
+    @property
     def unit(self) -> str:
         """The unit behind each number, "" if there is none."""
         return self.options[1] if self.kind == "numbers" and len(self.options) > 1 else ""

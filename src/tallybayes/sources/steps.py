@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from tallybayes.arguments import whole_number
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.sources.array_columns import is_prose
 from tallybayes.sources.missing import Markers
 from tallybayes.sources.source import Source
@@ -43,10 +42,7 @@ def columns_to_read(schema: pa.Schema, columns: Sequence[str] | None, where: str
     known = set(names)
     for name in columns:
         if name not in known:
-            near = difflib.get_close_matches(name, names, n=1)
-            listed = ", ".join(f"'{each}'" for each in names[:10]) + (", ..." if len(names) > 10 else "")
-            do = f"Did you mean '{near[0]}'" if near else f"It has {listed}"
-            raise BadData(wanted(where, f"a column '{name}'", "none of that name", do))
+            raise BadData(wanted(where, f"a column '{name}'", "none of that name", did_you_mean(name, names)))
     return list(columns)
 
 

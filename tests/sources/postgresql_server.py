@@ -46,8 +46,9 @@ def _nobody() -> dict[str, Any]:
 def postgresql_server() -> Iterator[str]:
     """Start a server, and return the URL of its databases, without their name."""
     where, user = _programs(), _nobody()
+    user["env"] = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # a sanitizer's
     with tempfile.TemporaryDirectory(prefix="tally-pg-", ignore_cleanup_errors=True) as folder:
-        if user:
+        if "user" in user:
             os.chown(folder, user["user"], user["group"])
 
         def run(program: str, *words: str) -> None:

@@ -113,8 +113,22 @@ def _attribute(path: str, line: str, number: int) -> Attribute:
     if word.lower() == "string":
         return Attribute(name, "string")
     if word.lower() == "date":
-        return Attribute(name, "date", form=_strptime(_unquoted(form.strip()) or _ISO))
+        return Attribute(
+            name, "date", form=_date_format(f"{path}, attribute {name!r}", _unquoted(form.strip()) or _ISO)
+        )
     raise BadData(wanted(f"{path}, attribute {name!r}", f"one of {', '.join(_TYPES)}", repr(kind)))
+
+
+def _date_format(where: str, form: str) -> str:
+    """Return the `strptime` format of a Java date format; refuse one that names a part of the date twice."""
+    made = _strptime(form)
+    try:
+        datetime.strptime("", made)
+    except re.error:
+        raise BadData(wanted(where, "a date format that has each part once", repr(form))) from None
+    except ValueError:
+        pass  # no text of it was given
+    return made
 
 
 def _strptime(form: str) -> str:

@@ -37,7 +37,11 @@ public:
         for (int64_t k = 0; k < size; ++k) order_[k] = static_cast<std::uint32_t>(k);
         if (size == 0) return order_;
         const int64_t least = *std::min_element(keys, keys + size) >> shift;
-        const auto last = static_cast<std::uint64_t>((*std::max_element(keys, keys + size) >> shift) - least);
+        // Without a sign: keys of -1e300 and 1e300 differ by more than an int64_t holds.
+        const auto above = [&](int64_t key) {
+            return static_cast<std::uint64_t>(key >> shift) - static_cast<std::uint64_t>(least);
+        };
+        const std::uint64_t last = above(*std::max_element(keys, keys + size));
         if (last >= std::uint64_t{1} << 2 * kBits) {
             if (size < kFew) std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
             else sort_bytes(keys, *std::min_element(keys, keys + size));
@@ -46,9 +50,7 @@ public:
         other_.resize(order_.size());
         for (int64_t digit = 0; digit < 2 * kBits && last >> digit != 0; digit += kBits) {
             std::int32_t starts[(1 << kBits) + 1] = {};
-            const auto place = [&](std::uint32_t k) {
-                return static_cast<std::uint64_t>((keys[k] >> shift) - least) >> digit & ((1u << kBits) - 1);
-            };
+            const auto place = [&](std::uint32_t k) { return above(keys[k]) >> digit & ((1u << kBits) - 1); };
             for (const std::uint32_t k : order_) ++starts[place(k) + 1];
             for (int64_t k = 0; k < 1 << kBits; ++k) starts[k + 1] += starts[k];
             for (const std::uint32_t k : order_) other_[starts[place(k)]++] = k;

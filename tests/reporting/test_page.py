@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tallybayes as tb
 from tallybayes.reporting import report
+from tallybayes.reporting.sections.format import short_names
 
 from .rows import HOSTILE, SHOWN, flowers, mixed, page_of, without_notes
 
@@ -178,7 +180,7 @@ def test_tables_below_charts_are_folded_and_columns_can_be_searched() -> None:
 
 def test_a_spike_is_said_and_long_names_differ_at_their_ends() -> None:
     rng = np.random.default_rng(4)
-    names = [f"a class with a very long name, number {k}" for k in range(5)]
+    names = [f"a class with a very long name that goes on and on, number {k}" for k in range(5)]
     classes = rng.integers(0, 5, 400)
     pay = np.where(rng.random(400) < 0.7, 0.0, rng.lognormal(8 + classes / 4, 1.2).round())
     made = report({"pay": pay, "size": rng.normal(classes), "kind": [names[c] for c in classes]}, "kind")
@@ -194,3 +196,27 @@ def test_a_spike_is_said_and_long_names_differ_at_their_ends() -> None:
     assert before.bins[0] == "0"
     assert before.counts[0].sum() == (pay == 0).sum()
     assert before.counts.sum() == 400
+
+
+def test_long_names_of_many_classes_are_numbered_over_the_confusion_matrix() -> None:
+    names = [
+        f"{place} admission, {kind}" for place in ("planned", "emergency") for kind in ("day case", "overnight stay")
+    ]
+    names += ["maternity, delivery with complications", "maternity, delivery without complications"]
+    rows = {"x": [k % 7 for k in range(300)], "y": [names[k % 6] for k in range(300)]}
+    page = tb.report(rows, "y", how="2-fold").to_html()
+    heads = re.search(r'<table class="confusion dense numbered">\s*<thead><tr>(.*?)</tr>', page, re.DOTALL)
+    assert heads is not None
+    assert re.findall(r'<th title="[^"]*">([^<]*)</th>', heads[1]) == ["1", "2", "3", "4", "5", "6"]
+    assert (
+        '<table class="confusion dense numbered">'
+        not in tb.report(rows | {"y": [f"c{k % 6}" for k in range(300)]}, "y", how="2-fold").to_html()
+    )
+
+
+def test_names_that_are_shortened_stay_different() -> None:
+    long = [f"a class with a rather long name, number {k}, of the first kind in the list" for k in range(8)]
+    for most in (12, 17, 38):
+        assert len(set(short_names(long, most))) == 8
+        assert max(map(len, short_names(long, most))) <= most + 2
+    assert short_names(["a", "b"], 17) == ["a", "b"]

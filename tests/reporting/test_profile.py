@@ -101,3 +101,24 @@ def test_heavy_tails_are_drawn_on_a_logarithmic_axis_and_a_spike_is_said() -> No
     widths = [np.ptp(heavy.axis.forward(np.array([one["from"], one["to"]]))) for one in drawn["data"]["values"]]
     np.testing.assert_allclose(widths, widths[0])
     assert "type" not in charts.specs["column-1-0"]["encoding"]["x"]["scale"]
+
+
+def test_dates_are_drawn_as_dates_and_months_in_their_order() -> None:
+    days = [f"{1 + k % 28:02}.{1 + (k * k) % 12:02}.202{k % 2}" for k in range(400)]
+    found = tb.profile({"seen on": days, "at": [f"{k % 24}:{k % 60:02}" for k in range(400)]})
+    charts = Charts()
+    columns = next(make for name, _, make in PROFILE_SECTIONS if name == "data")(found, charts)["columns"]
+    ends = {one["name"]: one["ends"] for one in columns}
+    assert ends["seen on.days"].startswith("2020-01-")
+    assert " to 2021-" in ends["seen on.days"]
+    assert ends["at"] == "0:00 to 23:59"
+    by_name = {one.column: one for one in found.before.distributions}
+    months = by_name["seen on.month"].bins
+    assert list(months) == sorted(months)
+    assert by_name["seen on.days"].axis is None
+    assert by_name["seen on.days"].bins[0].startswith("2020-01-")
+    next(make for name, _, make in PROFILE_SECTIONS if name == "distributions")(found, charts)
+    place = list(by_name).index("seen on.days")
+    axis = charts.specs[f"column-{place}-0"]["encoding"]["x"]["axis"]
+    assert "utcFormat" in axis["labelExpr"]
+    assert len(axis["values"]) > 1

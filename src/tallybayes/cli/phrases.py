@@ -40,7 +40,8 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"^events\['([^']*)'\]: wanted", r"--event \1: wanted"),
         (rf"^({_NAMES})(, column .*)?: wanted", lambda m: f"{_OPTIONS[m[1]]}{m[2] or ''}: wanted"),
         # what to do: events={'age': 'categorical'}, bad_lines='skip', alpha=1, structure 'tan' or 'naive'
-        (r"events=\{'([^']*)': '([^']*)'\}", r"--event \1=\2"),
+        (r"events=\{'([^']*)': 'ignore'\}", lambda m: f"--drop {shlex.quote(m[1])}"),
+        (r"events=\{'([^']*)': '([^']*)'\}", lambda m: f"--event {shlex.quote(f'{m[1]}={m[2]}')}"),
         (r"with where='([^']*)'", lambda m: f"with --where {shlex.quote(m[1])}"),
         (
             rf"(?<!['\w])({_NAMES})=({_WORDS}|[\d.]*\d|(?=\.$))",

@@ -188,14 +188,15 @@ class Explanation(Result):
         """Return all numbers: the prior, each part with its counts, and their sum."""
         return self._named("label", "classes", "of", "against", "probability", "log_odds", "prior", "split", "parts")
 
-    def points(self) -> list[dict[str, Any]]:
+    def points(self, most: int = _SHOWN) -> list[dict[str, Any]]:
         """Return the records that the chart draws: the prior, then the largest contributions."""
         bars = [{"what": "prior", "log_odds": plain(self.prior)}]
-        for part in self.present[:_SHOWN]:
+        for part in self.present[:most]:
             value, joint = _cell(part), " = " if part.word is None else " "
             bars.append({"what": _named(part) + (joint + value if value else ""), "log_odds": plain(part.term)})
-        if self.present[_SHOWN:]:
-            bars.append({"what": f"{len(self.present) - _SHOWN} more", "log_odds": plain(self.rest)})
+        if self.present[most:]:
+            rest = float(sum(part.term for part in self.present[most:]))
+            bars.append({"what": f"{len(self.present) - most} more", "log_odds": plain(rest)})
         if round(self.split, 3):
             bars.append({"what": "several rivals", "log_odds": plain(self.split)})
         return bars

@@ -34,6 +34,7 @@ from tallybayes.model import Model
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15
 _FEWEST = 3  # powers of ten that make a scale
+_LARGE = 1e5  # numbers from here on are easier to read with separators
 # Characters that fit along the longest line of the chart.
 _LETTERS = 90
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -385,4 +386,6 @@ def _is_missing(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, float) and abs(value) >= _LARGE and value == round(value):
+        return f"{value:,.0f}"
     return f"{value:g}" if isinstance(value, float) else str(value)

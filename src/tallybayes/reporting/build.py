@@ -244,7 +244,7 @@ def _before(case: Case, columns: list[str]) -> BeforeModelling:
     return BeforeModelling(
         rows=scan.sample.num_rows,
         facts=facts_of(scan, schema, columns),
-        distributions=distributions(sample, columns, stretched=True),
+        distributions=distributions(sample, columns, schema),
         missing=missing_pattern(sample, columns),
         duplicates=duplicates(scan.source, own),
         leaks=leaks(sample, [name for name in columns if name not in schema.texts]),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
@@ -39,6 +40,7 @@ class ColumnFacts:
     low: Any = None
     high: Any = None
     common: tuple[str, ...] = ()  # the most frequent values of the sample, for other kinds
+    format: NumberFormat | None = None  # how numbers that were read from dates and times are written
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,11 @@ def not_used(scan: FirstPass, schema: Schema) -> list[str]:
 def facts_of(scan: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
     """Return facts about columns, from a sample of the rows."""
     rows = RowBatch(scan.sample, 0, schema.missing)
+    found = (_facts(name, rows.column(name), schema.event(name).spec, scan.missing.get(name, 0)) for name in columns)
+    formats = {name: schema.number_format(name) for name in columns}
     return tuple(
-        _facts(name, rows.column(name), schema.event(name).spec, scan.missing.get(name, 0)) for name in columns
+        one if formats[one.name] is None else replace(one, kind="dates or times", format=formats[one.name])
+        for one in found
     )
 
 

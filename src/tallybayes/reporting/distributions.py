@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
@@ -98,10 +100,18 @@ class ClassedRows:
         )
 
 
-def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -> Distribution:
+def distribution(
+    sample: ClassedRows,
+    column: str,
+    *,
+    stretched: bool = False,
+    format_: NumberFormat | None = None,
+    calendar: bool = False,
+) -> Distribution:
     """Count a column's values by class.
 
-    Where `stretched`, bins of numbers with heavy tails are not equally wide, and a spike has one of its own.
+    Where `stretched`, bins of numbers with heavy tails are not equally wide, and a spike has one of its own. The format
+    writes numbers as dates or times. The values of a `calendar`, such as months, are in their own order.
 
     Examples
     --------
@@ -119,9 +129,10 @@ def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -
     if numbers is None and _is_long(values):
         kind, numbers = "lengths", as_numbers(pc.utf8_length(values))
     if numbers is None:
-        names, bins = _common(values)
+        names, bins = _in_order(values) if calendar else _common(values)
         return Distribution(column, "values", names, sample.classes, sample.count(bins, len(names)), missing)
-    axis = find_axis(numbers) if stretched and not pa.types.is_temporal(values.type) else None
+    plain = format_ is None and not pa.types.is_temporal(values.type)
+    axis = find_axis(numbers) if stretched and plain else None
     if axis is not None:
         names, bins = _on_axis(axis, numbers)
         counts = sample.count(bins, len(names))
@@ -131,7 +142,10 @@ def distribution(sample: ClassedRows, column: str, *, stretched: bool = False) -
     edges, cut = _edges(numbers[np.isfinite(numbers)])
     inside = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2)
     bins = np.where(np.isfinite(numbers), inside, -1).astype(np.intp)
-    names = tuple(f"{_end(low, values.type)} to {_end(high, values.type)}" for low, high in itertools.pairwise(edges))
+    write = partial(_end, kind=values.type) if format_ is None else format_.text
+    # A day is in the middle of its bin: the bin ends with the last day that is in it.
+    inner = 0.5 if format_ is not None and format_.kind == "dates" and edges[0] % 1 else 0.0
+    names = tuple(f"{write(low + inner)} to {write(high - inner)}" for low, high in itertools.pairwise(edges.tolist()))
     counts = sample.count(bins, len(names))
     return Distribution(
         column, kind, names, sample.classes, counts, missing, float(edges[0]), float(edges[-1]), cut=cut
@@ -216,6 +230,13 @@ def _common(values: pa.Array) -> tuple[tuple[str, ...], Codes]:
     return tuple(names), np.where(known, bins, -1).astype(np.intp)
 
 
+def _in_order(values: pa.Array) -> tuple[tuple[str, ...], Codes]:
+    """Return all values, sorted, and the bin of each row."""
+    found = pc.unique(values.drop_null()).sort()
+    bins = pc.index_in(values, found).fill_null(-1).to_numpy(zero_copy_only=False)
+    return tuple(map(str, found.to_pylist())), bins.astype(np.intp)
+
+
 def _is_long(values: pa.Array) -> bool:
     if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         return False
@@ -238,6 +259,12 @@ def quantile_bins(numbers: Floats, most: int) -> Codes:  # (n,)
     return np.where(np.isfinite(numbers), bins, -1).astype(np.intp)
 
 
-def distributions(sample: ClassedRows, columns: Sequence[str], *, stretched: bool = False) -> tuple[Distribution, ...]:
-    """Count the values of several columns by class."""
-    return tuple(distribution(sample, name, stretched=stretched) for name in columns)
+def distributions(sample: ClassedRows, columns: Sequence[str], schema: Schema) -> tuple[Distribution, ...]:
+    """Count the values of several columns by class, as the schema reads them."""
+    dates = {
+        part for name, reading in schema.readings.items() if reading.kind == "dates" for part in reading.columns(name)
+    }
+    return tuple(
+        distribution(sample, name, stretched=True, format_=schema.number_format(name), calendar=name in dates)
+        for name in columns
+    )

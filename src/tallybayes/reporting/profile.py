@@ -149,7 +149,7 @@ def profile(
     before = BeforeModelling(
         rows=scan.sample.num_rows,
         facts=facts_of(scan, schema, list(listed)),
-        distributions=distributions(sample, listed, stretched=True),
+        distributions=distributions(sample, listed, schema),
         missing=missing_pattern(sample, listed),
         duplicates=duplicates(scan.source, schema, labelled=False),
         leaks=(),

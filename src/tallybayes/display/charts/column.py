@@ -80,7 +80,9 @@ def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> An
         alt.Chart()
         .mark_bar()
         .encode(
-            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=96, ticks=False, domain=False),
+            y=alt.Y("value:N", sort=values, title=None).axis(
+                labelLimit=96, labelOverlap=True, ticks=False, domain=False
+            ),
             yOffset=alt.YOffset("class:N", sort=classes),
             x=alt.X("probability:Q", title=None).axis(format="~%", tickCount=4),
             color=colour_of("class", classes),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.display.number_format import NumberFormat
 from tallybayes.events.inputs import Floats
 from tallybayes.reporting.columns import ColumnFacts
 from tallybayes.reporting.data import BeforeModelling, ReportData
@@ -17,6 +18,7 @@ _SPIKE = 4.0  # times the second highest bar of numbers; a higher one is cut
 _OTHER = 7  # the colour of all classes that have none of their own
 _BOUND = 0.9995  # a higher bound would be written as 100 %
 _LEAKS = 3  # more would not be read
+_DAYS = 3  # of a range; the hours of a longer one do not matter
 _FEW = 20  # rows of a class; shares of fewer are chance
 _UNEVEN = 0.1  # difference between classes in the share of missing values that is worth a sentence
 
@@ -95,7 +97,7 @@ def column_rows(before: BeforeModelling, kept: tuple[Any, ...]) -> list[dict[str
 
 
 def _column_row(one: ColumnFacts, values: Distribution, kept: tuple[Any, ...]) -> dict[str, Any]:
-    ends = ", ".join(one.common) if one.low is None else f"{shown_value(one.low)} to {shown_value(one.high)}"
+    ends = ", ".join(one.common) if one.low is None else f"{_write(one, one.low)} to {_write(one, one.high)}"
     return {
         "name": one.name,
         "kind": one.kind,
@@ -107,6 +109,14 @@ def _column_row(one: ColumnFacts, values: Distribution, kept: tuple[Any, ...]) -
         "about": _about(values),
         "cut": values.cut,
     }
+
+
+def _write(one: ColumnFacts, value: Any) -> str:
+    """Return an end of a column's range: a date without its hour, where the range has many days."""
+    if one.format is None:
+        return shown_value(value)
+    long = one.format.kind == "timestamps" and one.high - one.low > _DAYS
+    return (NumberFormat("dates") if long else one.format).text(value)
 
 
 def _about(values: Distribution) -> str:

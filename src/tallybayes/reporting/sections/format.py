@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tallybayes.reporting.data import ReportData
@@ -45,6 +46,31 @@ def finite(value: float) -> float | None:
 def shown_value(value: Any) -> str:
     """Format a value of a column."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def short_names(names: Sequence[Any], most: int) -> list[str]:
+    """Return short names that differ: those that would be alike begin with the word in which they differ.
+
+    Examples
+    --------
+    >>> short_names(["delivery with complications", "delivery without complications", "transfer"], 16)
+    ['…with complicatio…', '…without complica…', 'transfer']
+    """
+    first = [short_name(name, most) for name in names]
+    found = []
+    for name, short in zip(names, first, strict=True):
+        alike = [str(other) for other, same in zip(names, first, strict=True) if same == short]
+        rest = str(name)[str(name).rfind(" ", 0, _shared(alike)) + 1 :]
+        begun = f"…{rest}" if len(rest) <= most else f"…{rest[:most]}…"
+        found.append(short if len(alike) == 1 else begun)
+    return found
+
+
+def _shared(names: Sequence[str]) -> int:
+    """Return the number of letters in which all names begin alike."""
+    return next(
+        (k for k, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1), min(map(len, names))
+    )
 
 
 def short_name(name: Any, most: int) -> str:

@@ -16,6 +16,7 @@ from tallybayes.display.charts.explanation import explanation_chart
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.sections.format import Figures, percent
 
+_BARS = 10  # contributions that are drawn; all are in the numbers below
 DOWNLOADED = 10_000  # wrong rows; more would make the page heavy
 
 
@@ -33,7 +34,7 @@ def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
                 "decided": str(one.decided),
                 "probability": percent(one.probability),
                 "texts": one.texts,
-                "charts": charts.add(f"mistake-{k}", explanation_chart(one.why.points(), "")),
+                "charts": charts.add(f"mistake-{k}", explanation_chart(one.why.points(_BARS), "")),
                 "table": replace(one.why.shown(), title=""),
             }
             for k, one in enumerate(data.mistakes)

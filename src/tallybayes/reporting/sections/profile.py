@@ -52,10 +52,11 @@ def _distributions(data: Profile, charts: Figures) -> dict[str, Any]:
 
 
 def _card(charts: Figures, k: int, fact: ColumnFacts, values: Distribution) -> dict[str, Any]:
-    kind = "values" if values.kind == "values" else "dates" if fact.kind == "dates or times" else "numbers"
+    dated = fact.kind == "dates or times" and fact.format is None
+    kind = "values" if values.kind == "values" else "dates" if dated else "numbers"
     axis = values.axis
     log = None if axis is None or not axis.constant else (axis.constant, axis.ticks())
-    chart = distribution_chart(_points(values, kind), kind, log)
+    chart = distribution_chart(_points(values, kind), kind, log, fact.format)
     about = "number of characters" if values.kind == "lengths" else fact.kind
     return {"name": fact.name, "event": about, "note": _note(values), "charts": charts.add(f"column-{k}", chart)}
 

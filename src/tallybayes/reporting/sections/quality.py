@@ -16,13 +16,14 @@ from tallybayes.evaluation import Confusion, OperatingPoint, Reliability
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import CostStep, Figure, Performance
-from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent, short_name
+from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent, short_names
 
 # Most ROC curves and notes: more would not be read.
 _CURVES, _NOTES = 6, 3
 _MODELS = {"ridge": "logistic regression"}
 _RARE = 3  # rows; all rows of such a class may be held out together
 _NAMED = 17  # letters of a class that fit into a table beside another
+_HEAD, _ROW_HEAD = 12, 38  # letters that fit over a column of a confusion matrix, and before its rows
 BESIDE = 4  # classes; a wider confusion matrix does not fit beside another section
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
@@ -85,9 +86,10 @@ def _by_class(data: ReportData) -> Grid:
     support = seen.confusion.support
     order = sorted(range(len(seen.classes)), key=lambda c: -support[c])[:CLASSES]
     columns = [seen.sensitivity, seen.specificity, seen.precision, seen.f1]
+    names = dict(zip(order, short_names([seen.classes[c] for c in order], _NAMED), strict=True))
     rows = tuple(
         (
-            short_name(seen.classes[c], _NAMED),
+            names[c],
             number(support[c], 1),
             *(percent(float(column[c])) for column in columns),
             _auc(seen, c),
@@ -206,12 +208,14 @@ def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
     seen = data.answer.evaluation.confusion
     if len(seen.classes) > CLASSES:
         return {"classes": [], "narrow": False, "table": seen.shown()}
-    return {
-        "classes": [str(name) for name in seen.classes],
-        "narrow": len(seen.classes) <= BESIDE,
-        "rows": confusion_rows(seen),
-        "table": None,
-    }
+    return confusion_heads(seen) | {"narrow": len(seen.classes) <= BESIDE, "rows": confusion_rows(seen), "table": None}
+
+
+def confusion_heads(seen: Confusion) -> dict[str, Any]:
+    """Return the classes of a confusion matrix, and whether its columns have numbers in place of long names."""
+    names = [str(name) for name in seen.classes]
+    numbered = len(names) > BESIDE and max(map(len, names)) > _HEAD
+    return {"classes": names, "numbered": numbered, "short": short_names(names, _ROW_HEAD)}
 
 
 def confusion_rows(seen: Confusion) -> list[tuple[str, list[dict[str, Any]]]]:

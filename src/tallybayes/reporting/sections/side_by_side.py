@@ -14,7 +14,7 @@ from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.performance import Figure
 from tallybayes.reporting.sections.format import CLASSES, Figures, finite, percent
 from tallybayes.reporting.sections.mistakes import DOWNLOADED, as_csv, safe
-from tallybayes.reporting.sections.quality import BESIDE, bins_of, confusion_rows
+from tallybayes.reporting.sections.quality import BESIDE, bins_of, confusion_heads, confusion_rows
 from tallybayes.reporting.side_by_side import SideBySide
 
 __all__ = ["SIDE_BY_SIDE_SECTIONS", "versus"]
@@ -121,7 +121,7 @@ def _confusion(data: SideBySide, charts: Figures) -> dict[str, Any] | None:
     if any(len(one.classes) > CLASSES for one in seen):
         return None
     each = [
-        {"name": name, "classes": [*map(str, one.classes)], "rows": confusion_rows(one)}
+        confusion_heads(one) | {"name": name, "rows": confusion_rows(one)}
         for name, one in zip(data.names, seen, strict=True)
     ]
     return {"models": each, "narrow": len(seen[0].classes) <= BESIDE}

@@ -18,10 +18,10 @@ pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this s
 CODE = "from tallybayes.cli.main import script; script()"
 
 
-def on_terminal(*words: str) -> str:
+def on_terminal(*words: str, width: int = 100) -> str:
     """Return what a command writes to a terminal, without colours."""
     ours, theirs = pty.openpty()
-    environment = os.environ | {"COLUMNS": "100", "TERM": "xterm-256color"}
+    environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm-256color"}
     process = subprocess.Popen([sys.executable, "-c", CODE, *words], stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     parts = []
@@ -77,3 +77,34 @@ def test_work_in_parts_shows_a_bar_that_is_erased() -> None:
     shown = on_terminal("compare", "weather.csv", "--label", "play", "--how", "2-fold", "--partner", "none")
     assert "comparing" in shown
     assert "Comparison of 'play' by 2-fold" in shown
+
+
+@pytest.mark.usefixtures("tally")
+@pytest.mark.parametrize("width", [80, 140])
+def test_of_many_long_classes_only_the_predicted_one_has_its_probability(width: int) -> None:
+    names = [f"a class with a rather long name, number {k}" for k in range(6)]
+    rows = [f"{k % 6},{k % 4},{names[k % 6]}" for k in range(120)]
+    Path("long.csv").write_text(
+        "x,probability,kind\n" + "\n".join(f'{a},{b},"{c}"' for a, b, c in (row.split(",", 2) for row in rows)) + "\n"
+    )
+    model = tb.fit("long.csv", "kind")
+    model.save("long.tally")
+    shown = on_terminal("predict", "long.tally", "long.csv", "--columns", "x,probability", width=width).splitlines()
+    assert shown[0].split() == ["predicted", "P(predicted)", "x", "probability"]
+    assert all(len(line) <= width for line in shown)
+    predicted, p = model.predict("long.csv"), model.predict_proba("long.csv").max(axis=1)
+    for line, name, chance in zip(shown[2:22], predicted, p, strict=False):
+        assert line.startswith(name[:39])
+        assert f" {chance:.4f} " in line
+    assert shown[-1] == "With -o, the probabilities of all 6 classes are written."
+    one = on_terminal("predict", "long.tally", "long.csv", "--columns", "x", "--abstain", "1", width=width)
+    assert one.splitlines()[0].split() == ["predicted", "probability", "x"]
+
+
+@pytest.mark.usefixtures("tally")
+def test_a_narrow_terminal_shows_one_example_of_each_column() -> None:
+    wide, narrow = on_terminal("look", "weather.csv", width=140), on_terminal("look", "weather.csv", width=80)
+    assert "sunny, overcast, rainy" in wide
+    assert "sunny" in narrow
+    assert "overcast" not in narrow.partition("'play' looks like")[0]
+    assert all(len(line) <= 80 for line in narrow.splitlines())

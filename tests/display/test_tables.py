@@ -203,3 +203,26 @@ def test_no_name_can_turn_the_direction_of_writing() -> None:
     assert visible("invoice\u202egpj.exe") == "invoice\\u202egpj.exe"
     assert "\u2066" not in str(Grid("", ("kind",), (("a\u2066b",),)))
     assert visible("שלום, naïve 漢字 👍🏽") == "שלום, naïve 漢字 👍🏽"
+
+
+MODELS = Grid(
+    "",
+    ("", Column("option", right=False), "log-loss", "gain", "± error", "accuracy", "Brier score"),
+    tuple((f"a way to model the rows, number {k}", f"--event NAME=model{k}", *["0.2066"] * 5) for k in range(3)),
+    ("The end.",),
+)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_a_narrow_terminal_shows_fewer_numbers_and_cuts_none(width: int) -> None:
+    page = io.StringIO()
+    Console(file=page, force_terminal=True, color_system=None, width=width).print(MODELS)
+    lines = page.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    heads = ["log-loss", "gain", "± error", "accuracy", "Brier score"]
+    said = " ".join(page.getvalue().split()).partition("Left out for want of room: ")[2]
+    left = [name for name in heads if name in said]
+    assert len(left) == {40: 4, 60: 3, 80: 1, 100: 0, 140: 0}[width]
+    assert page.getvalue().count("0.2066") == 3 * (5 - len(left))
+    assert lines[-1].rstrip() == "The end."
+    assert all(name in str(MODELS).splitlines()[0] for name in heads)

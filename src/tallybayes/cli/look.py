@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tallybayes.cli.inputs import InputRows
     from tallybayes.schema.find_total import Total
 
+_WIDE = 110  # characters; a narrower terminal has room for one example of each column
 _LISTED = 30  # columns; of ten thousand pixels the first are enough
 _LOOK_BYTES = 256 << 10  # bytes of a text file: some thousand rows, at once even where they are compressed
 
@@ -29,10 +31,13 @@ def look(inputs: InputOptions, display: DisplayOptions, data: Data = None) -> No
     which column looks like the class. Writes nothing.
     """
     from tallybayes.cli.inputs import open_inputs
-    from tallybayes.cli.outputs import show
+    from tallybayes.cli.outputs import show, terminal_width
 
     with open_inputs(data, inputs, look_bytes=_LOOK_BYTES) as rows:
-        show(_look_at(rows, inputs.words(data)), display)
+        found = _look_at(rows, inputs.words(data))
+    if sys.stdout.isatty() and not display.json and display.output is None and terminal_width() < _WIDE:
+        found = replace(found, columns=tuple(replace(one, examples=one.examples[:1]) for one in found.columns))
+    show(found, display)
 
 
 @dataclass(frozen=True, repr=False)

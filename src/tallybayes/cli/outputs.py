@@ -26,6 +26,7 @@ from tallybayes.storage import atomic_write
 _SHOWN = 20  # rows on a terminal; a file gets all
 _GAP = 3  # characters between two columns
 _LONGEST = 40  # characters of a cell; more of a text would push the other columns out
+_BESIDE = 12  # characters of a column beside the answers
 
 
 def check_free(path: str, *, force: bool) -> str:
@@ -71,16 +72,21 @@ def show(result: Result, display: DisplayOptions, values: dict[str, Any] | None 
 
 
 def write_rows(
-    rows: Iterable[pa.RecordBatch], schema: pa.Schema, outputs: OutputOptions, *, continued: bool = False
+    rows: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    outputs: OutputOptions,
+    *,
+    continued: bool = False,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write rows batch by batch to a file (format by its ending), a terminal or standard output.
 
-    With `continued`, standard output already has the header and earlier rows.
+    With `continued`, standard output already has the header and earlier rows. Notes are for a terminal.
     """
     if outputs.output is not None:
         _to_file(rows, schema, outputs.output, outputs)
     elif sys.stdout.isatty() and not outputs.json:
-        _to_terminal(rows, schema)
+        _to_terminal(rows, schema, notes)
     else:
         out = sys.stdout.buffer
         header = [] if continued else schema.names
@@ -200,7 +206,7 @@ def _writer(out: Any, schema: pa.Schema, ending: str, *, raw: bool) -> _Writer:
     return _Columnar(pa.ipc.new_file(out, schema))
 
 
-def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema, told: Sequence[str]) -> None:
     from rich.console import Console
 
     shown: list[dict[str, Any]] = []
@@ -216,7 +222,21 @@ def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
     notes = [f"And {more:,} more rows; write them to a file with -o."] if more else []
     if kept < len(columns):
         notes.append(f"And {len(columns) - kept:,} more columns; choose some with --columns, or write all with -o.")
-    console.print(Grid("", columns[:kept], tuple(row[:kept] for row in cells), tuple(notes)))
+    console.print(Grid("", columns[:kept], tuple(row[:kept] for row in cells), (*notes, *told)))
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal in characters."""
+    from rich.console import Console
+
+    return Console().width
+
+
+def answers_fit(fields: Sequence[pa.Field], classes: Sequence[Any]) -> bool:
+    """Return whether predictions and probabilities fit on the terminal, with room for a column beside them."""
+    longest = min(max((len(str(name)) for name in classes), default=0), _LONGEST)
+    widths = [max(longest, len(fields[0].name)), *(len(field.name) for field in fields[1:])]
+    return sum(widths) + _GAP * len(widths) + _BESIDE <= terminal_width()
 
 
 def _columns_that_fit(names: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> int:

@@ -51,7 +51,7 @@ def predict(
     import pyarrow as pa
 
     from tallybayes.cli.inputs import load_model, open_inputs
-    from tallybayes.cli.outputs import check_free, write_rows
+    from tallybayes.cli.outputs import answers_fit, check_free, write_rows
     from tallybayes.cli.parsing import costs_of, thresholds_of
     from tallybayes.inference.uncertainty import z_of
     from tallybayes.predictions import Answers
@@ -83,7 +83,10 @@ def predict(
         answers = Answers(loaded, ("predict", numbers), options, source.name)
         beside = [] if only else _chosen(source.schema.names, columns)
         inputs_ = [source.schema.field(name) for name in beside]
-        schema = pa.schema([*answers.fields, *inputs_] if to_terminal else [*inputs_, *answers.fields])
+        short = to_terminal and interval is None and not answers_fit(answers.fields, loaded.classes)
+        called = "P(predicted)" if "probability" in beside else "probability"
+        fields = [answers.fields[0], pa.field(called, pa.float64())] if short else answers.fields
+        schema = pa.schema([*fields, *inputs_] if to_terminal else [*inputs_, *fields])
 
         def rows() -> Iterator[Any]:
             nonlocal written
@@ -92,14 +95,29 @@ def predict(
                 read += batch.num_rows
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
                 if batch.num_rows:
-                    own, new = [batch.column(name) for name in beside], answers.of(batch, read - batch.num_rows).columns
+                    own, found = [batch.column(name) for name in beside], answers.of(batch, read - batch.num_rows)
+                    new = _most_probable(found, loaded) if short else found.columns
                     yield pa.RecordBatch.from_arrays([*new, *own] if to_terminal else [*own, *new], schema=schema)
                     written += batch.num_rows
 
-        write_rows(rows(), schema, outputs, continued=to_pipe and written > 0)
+        told = [f"With -o, the probabilities of all {len(loaded.classes):,} classes are written."] if short else []
+        write_rows(rows(), schema, outputs, continued=to_pipe and written > 0, notes=told)
 
     with open_inputs(data, inputs) as rows:
         rows.like(loaded).work(work)
+
+
+def _most_probable(found: Any, model: Model) -> list[Any]:
+    """Return the predicted class of each row and its probability alone."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    predicted, *columns = found.columns
+    place = pc.index_in(predicted, model.evidence.classes.array.cast(predicted.type))
+    at = place.fill_null(0).to_numpy(zero_copy_only=False)
+    p = np.take_along_axis(np.column_stack([one.to_numpy() for one in columns]), at[:, None], axis=1)[:, 0]
+    return [predicted, pa.array(p, mask=place.is_null().to_numpy(zero_copy_only=False))]
 
 
 def _chosen(names: list[str], given: list[str] | None) -> list[str]:

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
+_WIDE = 400  # characters; a terminal has no room for wide tables, but a string has
+_FEWEST, _GAP = 3, 3  # columns that are always shown, and characters between two
+_NAME, _WORDS = 20, 12  # characters that are left at least of the names of rows, and of other texts
 # Every control character but tab and line feed, which only move on; those that turn the direction of writing, which
 # make a name look like another; and halves of characters, which cannot be printed.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
@@ -268,7 +270,7 @@ def _rich(shown: Grid | Sheet) -> Any:
 
     parts: list[Any] = [Text(visible(shown.title), style="bold")] if shown.title else []
     if isinstance(shown, Grid):
-        parts.append(_table(shown))
+        parts.append(_Fitted(shown))
     else:
         for k, grid in enumerate(shown.grids):
             parts += [Text("")] * bool(k or shown.title) + [_rich(grid)]
@@ -276,16 +278,56 @@ def _rich(shown: Grid | Sheet) -> Any:
     return Group(*parts, *(Text(visible(note), style="dim") for note in shown.notes))
 
 
-def _table(grid: Grid) -> Any:
+@dataclass(frozen=True)
+class _Fitted:
+    """A table as wide as its terminal, which never cuts a number: the last ones are left out."""
+
+    grid: Grid
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.text import Text
+
+        kept = _columns_with_room(self.grid, options.max_width)
+        yield _table(self.grid, kept)
+        left = [head.name for k, head in enumerate(self.grid.heads()) if k not in kept]
+        if left:
+            yield Text(visible(f"Left out for want of room: {', '.join(left)}."), style="dim")
+
+
+def _columns_with_room(grid: Grid, width: int) -> list[int]:
+    """Return the places of the columns that a terminal has room for; all in a text, which has no width."""
+    heads = grid.heads()
+    kept = list(range(len(heads)))
+    while width < _WIDE and len(kept) > _FEWEST and sum(_least(grid, k) + _GAP for k in kept) - _GAP > width:
+        numbers = [k for k in kept if heads[k].right and k > 0]
+        if not numbers:
+            break
+        kept.remove(numbers[-1])
+    return kept
+
+
+def _least(grid: Grid, k: int) -> int:
+    """Return the least width of a column: all of a number, and some words of a text."""
+    from rich.cells import cell_len
+
+    head = grid.heads()[k]
+    words = max((cell_len(word) for word in head.name.split()), default=0)
+    cells = max((cell_len(row[k]) for row in grid.rows), default=0)
+    return max(words, cells if head.right else min(cells, _NAME if k == 0 else _WORDS))
+
+
+def _table(grid: Grid, kept: list[int]) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False, padding=(0, 1))
-    for column in grid.heads():
-        table.add_column(Text(visible(column.name)), justify="right" if column.right else "left")
+    heads = grid.heads()
+    for k in kept:
+        least = _least(grid, k) if heads[k].right else None
+        table.add_column(Text(visible(heads[k].name)), justify="right" if heads[k].right else "left", min_width=least)
     for row in grid.rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))  # Text: a class called [red] is a name, not a colour
+        table.add_row(*(Text(visible(row[k])) for k in kept))  # Text: a class called [red] is a name, not a colour
     return table
 
 

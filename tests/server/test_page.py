@@ -227,3 +227,20 @@ def test_a_server_with_a_token_asks_for_it(browser: Any, folder: Path, tmp_path:
         tab.page.click("text=Open")
         assert "rests on" in tab.answered()
         tab.context.close()
+
+
+def test_a_model_of_messy_columns_answers_before_anything_is_typed(browser: Any, tmp_path: Path) -> None:
+    days = [f"{1 + k % 28:02}.{1 + k % 12:02}.2023" for k in range(120)]
+    rows = {"seen": days, "paid": ["Y", "No", "yes", "n"] * 30, "pay": [f"${k % 50}.5" for k in range(120)]}
+    model = tb.fit(rows | {"kind": ["one", "one", "two"] * 40}, "kind")
+    model.save(tmp_path / "messy.tally")
+    with Server(tmp_path / "messy.tally") as server:
+        tab = Tab(browser, f"{server.url}/#{_case('messy', {})}")
+        prior = tab.answered()
+        assert "one" in prior
+        hints = {name: tab.page.get_attribute(f"#field-{name}", "placeholder") for name in ("seen", "paid", "pay")}
+        assert hints == {"seen": "a date", "paid": "yes or no", "pay": "a number"}
+        tab.page.fill("#field-pay", "$49")
+        tab.moved(prior)
+        assert tab.said == []
+        tab.context.close()

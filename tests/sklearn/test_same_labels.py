@@ -96,3 +96,13 @@ def test_a_frame_without_any_column_of_the_model_is_told_those_of_its_rows() -> 
     model = tb.fit(pd.DataFrame({"seen": days, "y": CODES}), "y")
     with pytest.raises(BadData, match=r"wanted the columns of the model, got none of them\. There is only 'seen'\."):
         model.predict(pd.DataFrame({"other": [1, 2]}))
+
+
+def test_a_row_of_which_nothing_is_known_gets_the_prior() -> None:
+    days = [f"{1 + k % 28:02}.{1 + k % 12:02}.2023" for k in range(60)]
+    for rows in ({"x": ROWS[0].tolist()}, {"seen": days, "pay": [f"${k % 40}.5" for k in range(60)]}):
+        model = tb.fit(rows | {"y": CODES.tolist()}, "y")
+        for nothing in ({}, [{}], [{}, {}], ({},)):
+            found = model.predict_proba(nothing)
+            np.testing.assert_allclose(found, np.tile(list(model.prior.values()), (len(found), 1)))
+            assert len(found) == max(1, len(nothing))

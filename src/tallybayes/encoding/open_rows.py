@@ -156,6 +156,8 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
 
     The columns of an array have no names: they are taken as the model's, in the order of its training data.
     """
+    if are_named_cells(rows) and not any(rows):  # rows of which nothing is known
+        rows = [{schema.inputs[0]: None}] * len(rows)
     reading = sources.ReadOptions(schema.missing_values)
 
     def opened(**how: Any) -> Partitioned:

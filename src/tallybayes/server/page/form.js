@@ -6,6 +6,8 @@ import { h } from "./dom.js";
 const MOST_LISTED = 60; // values of a category in a list; more are typed, with suggestions
 const MANY = 24; // columns; more can be searched
 const FEW = 40; // columns drawn at once, until one searches
+// What is typed into a field whose text is read as something else.
+const READ = { numbers: "a number", times: "a time, such as 14:30", booleans: "yes or no", dates: "a date" };
 
 export class Form {
   constructor(columns, box, changed) {
@@ -90,7 +92,7 @@ class Field {
 
   drawText(id) {
     const { kind, reads, values = [] } = this.column;
-    this.input = this.isLong ? h("textarea", { id, rows: "5", placeholder: "unknown" }) : h("input", { id, type: "text", placeholder: reads ?? "unknown" });
+    this.input = this.isLong ? h("textarea", { id, rows: "5", placeholder: "unknown" }) : h("input", { id, type: "text", placeholder: READ[reads] ?? "unknown" });
     if (kind === "category") {
       const list = h("datalist", { id: `${id}-values` }, values.map((value) => h("option", { value: `${value}` })));
       this.input.setAttribute("list", list.id);

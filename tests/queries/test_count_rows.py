@@ -224,3 +224,23 @@ def test_the_answer_can_be_taken_elsewhere() -> None:
     assert (plain["query"], plain["hits"], plain["total"]) == ("member=true | Rome", 3, 3)
     assert str(found).startswith("P(member=true | Rome) = 1\n\n3 of 3 rows; between 0.43")
     assert "left out" in str(tb.probability(ROWS, "age>50"))
+
+
+def test_money_units_percent_and_written_dates_are_compared_by_size(tmp_path) -> None:
+    pay = [10.0 * k + 0.5 for k in range(200)]
+    lines = [
+        f'"${x:,.2f}",{k % 40} cm,{k % 30}%,{1 + k % 28:02}.{1 + k % 12:02}.202{k % 3},{"ab"[k % 2]}'
+        for k, x in enumerate(pay)
+    ]
+    lines += ["N/A,-,?,,a"]
+    path = tmp_path / "messy.csv"
+    path.write_text("pay,height,off,seen,kind\n" + "\n".join(lines) + "\n")
+    found = tb.probability(path, "kind=a | pay > 1000")
+    assert (found.hits, found.total, found.missing) == (50, 100, 1)
+    assert tb.probability(path, "height >= 30").hits == 50
+    assert tb.probability(path, "off<3").hits == sum(k % 30 < 3 for k in range(200))
+    later = [k for k in range(200) if (k % 3, 1 + k % 12) >= (1, 7)]
+    assert tb.probability(path, "seen >= 2021-07-01").hits == len(later)
+    assert tb.probability(path, "seen >= 2021-07-01, pay < 500, kind=b").hits == sum(k % 2 and k < 50 for k in later)
+    with pytest.raises(BadOption, match="wanted numbers or dates for '>', got column 'kind' of text"):
+        tb.probability(path, "kind > 3")

@@ -29,6 +29,7 @@ from tallybayes.plain_values import kind
 from tallybayes.queries.conditions import Mask, holds, missing_in, plain_column
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
+from tallybayes.queries.read_texts import read_ordered
 
 __all__ = ["Probability", "probability"]
 
@@ -95,6 +96,7 @@ def probability(
         if sources.is_path(source) and len(named) == len(question.terms):
             only = list(dict.fromkeys(named))
             rows = sources.open_source(source, reading, columns=only, types=types)
+        rows = read_ordered(rows, question)
         return (
             engines.fold(rows, partial(count_patterns, question), operator.add, PatternCounts(), threads=workers),
             names,

@@ -244,3 +244,13 @@ def test_money_units_percent_and_written_dates_are_compared_by_size(tmp_path) ->
     assert tb.probability(path, "seen >= 2021-07-01, pay < 500, kind=b").hits == sum(k % 2 and k < 50 for k in later)
     with pytest.raises(BadOption, match="wanted numbers or dates for '>', got column 'kind' of text"):
         tb.probability(path, "kind > 3")
+
+
+def test_times_and_durations_do_not_hinder_a_query() -> None:
+    times = [datetime.time(9 + k % 3, 30) for k in range(12)]
+    waits = [datetime.timedelta(minutes=k) for k in range(12)]
+    rows = {"at": times, "wait": pa.array(waits), "kind": ["left", "right"] * 6}
+    table = pa.table(rows)
+    assert tb.probability(table, "left").hits == 6
+    assert tb.probability(table, "at=10:30:00").hits == 4
+    assert tb.probability(table, "left | wait > 300").total == 6

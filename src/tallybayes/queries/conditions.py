@@ -60,7 +60,14 @@ def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """Return the column as text, numbers, booleans or dates, with null for NaN."""
+    """Return the column as text, numbers, booleans or dates, with null for NaN.
+
+    Times of day are text, such as 14:30:00, and durations are numbers of seconds.
+    """
+    if pa.types.is_time(column.type):
+        column = pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")
+    elif pa.types.is_duration(column.type):
+        column = pc.divide(column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
     column = plain(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()

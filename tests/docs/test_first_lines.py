@@ -11,7 +11,7 @@ import tallybayes as tb
 from tallybayes.cli.main import COMMANDS
 
 LONGEST = 15  # words
-# Two that are long by one word, in files that are being worked on.
+# Long by one word, in a file that is being worked on.
 KNOWN = {"Intervals"}
 
 

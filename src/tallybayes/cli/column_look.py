@@ -1,4 +1,4 @@
-"""What the first rows of a table show of each column: how it is read, what is missing, and why."""
+"""What the first rows show of each column: its reading, missing values and why."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _units(values: pa.Array) -> list[str]:
 
 
 def _odd_among_numbers(values: pa.Array, missing: MissingValues) -> list[str]:
-    """Return the few texts that keep a column from being numbers; none where they are many."""
+    """Return the texts that keep a column from being numbers, if few."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

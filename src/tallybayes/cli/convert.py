@@ -1,4 +1,4 @@
-"""Convert the words of a command line, with typer's converter only where a word is not yet what is wanted.
+"""Convert the words of a command line, by typer only where needed.
 
 Typer converts by pydantic, whose import and whose adapter for each option take about 80 ms of a command's start. Most
 options are left at their defaults, and most of the others are texts.
@@ -16,7 +16,7 @@ from tallybayes.errors import BadOption, near, wanted
 
 
 def convert_if_needed(parameters: Sequence[Any], hints: Mapping[str, Any]) -> list[Any]:
-    """Let typer's parameters take values that have the type of their hint as they are, and return them."""
+    """Let typer's parameters take values of the wanted type as they are."""
     for parameter in parameters:
         if "process_value" not in vars(parameter):
             parameter.process_value = _process_value(parameter, _kinds(hints.get(parameter.name)))
@@ -24,7 +24,7 @@ def convert_if_needed(parameters: Sequence[Any], hints: Mapping[str, Any]) -> li
 
 
 def _process_value(parameter: Any, kinds: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
-    """Return what converts a parameter's value: nothing for one of these types, else typer, which may complain."""
+    """Return what converts a parameter's value: typer, unless it has the wanted type."""
     convert = parameter.process_value
     many = parameter.nargs != 1 or getattr(parameter, "multiple", False)
 

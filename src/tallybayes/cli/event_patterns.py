@@ -1,4 +1,4 @@
-"""Few globs in place of many column names, for the --event options of a suggested command."""
+"""Few globs in place of many column names, for suggested --event options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FEWEST = 3  # columns; fewer are named
 
 
 def short_patterns(chosen: Mapping[str, str], inferred: Mapping[str, str]) -> dict[str, str]:
-    """Return names and globs that give columns the chosen event models, and leave the others as inferred.
+    """Return names and globs that give columns the chosen event models.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def _patterns(wanted: Mapping[str, str], every: Mapping[str, str]) -> Iterator[t
 
 
 def _cover(names: list[str], outside: Collection[str]) -> Iterator[str]:
-    """Yield prefixes with a star that match none of the names outside, and the names that need to be alone."""
+    """Yield prefixes with a star that match no name outside, and single names."""
     left = sorted(names)
     while left:
         lengths = range(_SHORTEST, len(left[0]) + 1)

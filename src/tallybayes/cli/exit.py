@@ -1,4 +1,4 @@
-"""Exit codes and messages: an error is one line on standard error and an exit code, never a stack trace."""
+"""Exit codes and messages: an error is one line, never a stack trace."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def fit(
 
 
 def _warn_if_worse_than_prior(model: Model) -> None:
-    """Warn if, on rows left out, the log-loss exceeds that of the class shares by more than its standard error."""
+    """Warn if the log-loss on rows left out exceeds that of the class shares."""
     import numpy as np
 
     found = model.calibration

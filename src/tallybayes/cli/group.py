@@ -66,7 +66,7 @@ def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -
 
 
 def _group_of(commands: Mapping[str, Mapping[str, tuple[str, str]]], *, fallback: str | None) -> type[TyperGroup]:
-    """Return a group that imports a command's module when it is used; `fallback` takes the name of a file."""
+    """Return a group that imports commands when used; `fallback` takes a file's name."""
     places = {name: module for section in commands.values() for name, (module, _) in section.items()}
 
     class Group(TyperGroup):
@@ -134,7 +134,7 @@ def _command(name: str, module: str) -> Any:
 
 
 def _command_of(hints: Mapping[str, Any], flags: tuple[str, ...]) -> type[TyperCommand]:
-    """Return a command whose parameters have these types, and some of whose flags take several values."""
+    """Return a command with parameters of these types, and flags that take several values."""
 
     class Command(TyperCommand):
         """A command."""

@@ -82,7 +82,7 @@ class InputRows:
         return [path if is_uri(path) else Path(path) for path in self.paths]
 
     def like(self, model: Model) -> InputRows:
-        """Return the same rows, with the missing values of a model, and as text wherever it has text."""
+        """Return the same rows, with the missing values and texts of a model."""
         types = dict.fromkeys(model.text_columns, pa.string())
         return replace(self, types=types, missing=model.schema.missing_values)
 
@@ -107,7 +107,7 @@ class InputRows:
         return next(iter(sources.open_source(rows, options, types=types, look_bytes=self.look_bytes)))
 
     def work(self, work: Callable[[sources.Source], T], types: open_rows.Types | None = None) -> T:
-        """Do work on the rows; start over if a file needs a wider type than its first rows showed.
+        """Do work on the rows; start over if a column needs a wider type.
 
         `types` are the column types already known to be wider.
         """
@@ -217,7 +217,7 @@ def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]
 
 
 def _begun(path: str, size: int, folder: str, called: dict[str, str]) -> str:
-    """Return a plain copy of the first rows of a compressed text file; the path itself for any other."""
+    """Return a plain copy of a compressed file's first rows, or the path itself."""
     ending = ending_of(path)
     if ending not in TEXT or not path.lower().endswith(tuple(CODECS)) or not os.path.isfile(path):
         return path
@@ -248,7 +248,7 @@ def _existing(path: str) -> str:
 
 
 def _spooled(format_: str | None, folder: str) -> str:
-    """Copy standard input to a file: it may be read more than once, and may be larger than memory."""
+    """Copy standard input to a file, since it may be read several times."""
     stream = sys.stdin.buffer
     head = stream.read(1 << 16)
     if not head:
@@ -306,7 +306,7 @@ def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Sourc
 
 
 def share_read(files: Sequence[Place]) -> Callable[[], float | None] | None:
-    """Return a function that tells the share of compressed files that is read; None for others.
+    """Return a function that tells the share of compressed files read, or None.
 
     It counts the bytes of the compressed files: how far their text shrank is known only at the end.
     """

@@ -1,4 +1,4 @@
-"""`tally look`, or `tally DATA` alone: summarise a file, guess its class column and suggest what to do next."""
+"""`tally look`, or `tally DATA` alone: summarise a file and suggest what to do."""
 
 from __future__ import annotations
 

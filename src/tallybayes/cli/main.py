@@ -1,4 +1,4 @@
-"""The command `tally`: its commands, and its exit codes 0 (done), 1 (a check failed) and 2 (bad input)."""
+"""The command `tally`: exit codes 0 (done), 1 (a check failed), 2 (bad input)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options in one line each, and groups of them: a dataclass of options, which a command takes as one value."""
+"""Options in one line each, and groups of them as dataclasses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def argument(default: Any, metavar: str, help_: str) -> Any:
 
 
 def option_words(group: Any) -> list[str]:
-    """Return the words that set a group's options on a command line, without those that have their default.
+    """Return the words that set a group's options, without those left at their default.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _members(group: Any) -> Iterable[inspect.Parameter]:
 
 
 def _parameter(given: inspect.Parameter | Field[Any], hint: Any) -> inspect.Parameter:
-    """Return a parameter for typer from one of a command, or from a field of a group."""
+    """Return a parameter for typer from a command's or a field of a group."""
     described = given if isinstance(given, Field) else given.default
     default = described
     if isinstance(described, Field):

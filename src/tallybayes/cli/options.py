@@ -73,13 +73,13 @@ class InputOptions:
         return ReadOptions(self.missing or "auto", self.errors, self.bad_lines, self.where, connection, *form)
 
     def split_model(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
-        """Split `[MODEL] DATA` into the model, if there is one, and the data files (none with a query)."""
+        """Split `[MODEL] DATA` into the model, if any, and the data files."""
         files = list(data or ())
         is_model = len(files) > (self.sql is None) and files[0].lower().endswith(".tally")
         return (files[0], files[1:]) if is_model else (None, files)
 
     def words(self, data: Sequence[str] | None) -> list[str]:
-        """Return the words that name these rows on a command line: files or query, and how they are read."""
+        """Return the words that name these rows, and how they are read."""
         from tallybayes.sources.locations import name_of
 
         return [*map(name_of, data or ()), *option_words(replace(self, db=self.db and name_of(self.db)))]
@@ -210,7 +210,7 @@ def pairs(texts: Sequence[str], where: str) -> dict[str, str]:
 
 
 def named_or_matching(given: Sequence[str], columns: Sequence[str], where: str, want: str = "") -> list[str]:
-    """Return names and globs, of which several may be given with commas; raise if one matches no column.
+    """Return names and globs, split at commas; raise if one matches no column.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _BESIDE = 12  # characters of a column beside the answers
 
 
 def check_free(path: str, *, force: bool) -> str:
-    """Return the path if it can be written; called before the work, so that an error comes early."""
+    """Return the path if it can be written; called before the work."""
     target = Path(path).expanduser()
     if target.is_dir():
         raise BadOption(wanted(str(target), "a file to write", "a directory"))
@@ -44,7 +44,7 @@ def check_free(path: str, *, force: bool) -> str:
 
 
 def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
-    """Open a file that gets its name only when complete; raise if the name is taken."""
+    """Open a file that is named only when complete; raise if it exists."""
     target = check_free(path, force=force)
     return atomic_write.replacing(Path(target), target)
 
@@ -79,7 +79,7 @@ def write_rows(
     continued: bool = False,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write rows batch by batch to a file (format by its ending), a terminal or standard output.
+    """Write rows batch by batch to a file, a terminal or standard output.
 
     With `continued`, standard output already has the header and earlier rows. Notes are for a terminal.
     """
@@ -233,7 +233,7 @@ def terminal_width() -> int:
 
 
 def answers_fit(fields: Sequence[pa.Field], classes: Sequence[Any]) -> bool:
-    """Return whether predictions and probabilities fit on the terminal, with room for a column beside them."""
+    """Return whether predictions and probabilities leave room for a column on the terminal."""
     longest = min(max((len(str(name)) for name in classes), default=0), _LONGEST)
     widths = [max(longest, len(fields[0].name)), *(len(field.name) for field in fields[1:])]
     return sum(widths) + _GAP * len(widths) + _BESIDE <= terminal_width()

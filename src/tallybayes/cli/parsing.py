@@ -69,7 +69,7 @@ def row_of(model: Model, given: Sequence[str], where: str = "the row") -> Any:
 
 
 def _value(model: Model, name: str, text: str, where: str) -> Any:
-    """Return the text as a value of a model's column; an unseen value is read as from a file."""
+    """Return the text as a value of a model's column."""
     if name in model.schema.readings:
         return _readable(model, name, text, where) or None  # the model reads it, as those that it learned from
     if name not in model.schema.columns:

@@ -1,4 +1,4 @@
-"""Messages in the language of the command line: options in place of keywords, plain dates in place of objects."""
+"""Messages in the language of the command line: options in place of keywords."""
 
 from __future__ import annotations
 

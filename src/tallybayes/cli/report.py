@@ -144,7 +144,7 @@ def _report(rows: InputRows, model: Any, choices: ModelOptions, options: dict[st
 
 
 def _positive(text: str | None, source: sources.Source, label: str, model: Any) -> Any:
-    """Return the class with this text: of the model, or in the type of the label."""
+    """Return the class with this text, in the type of the label."""
     from tallybayes.cli.parsing import as_type, class_of
 
     if text is None or model is not None:

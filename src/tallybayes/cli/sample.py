@@ -53,7 +53,7 @@ def sample(
 
 
 def _as_written(rows: pa.Table, readings: Mapping[str, Reading], fixed: Collection[str]) -> pa.Table:
-    """Return the rows with dates and times as the training data had them, not as days and seconds.
+    """Return the rows with dates and times as the training data had them.
 
     The parts of a date become one column, unless only some of them are fixed: they need not agree with its day.
     """

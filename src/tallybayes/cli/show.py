@@ -51,7 +51,7 @@ def show(
 
 
 def _two_classes(model: Model, of: Any) -> tuple[Any, Any]:
-    """Return the class of a nomogram and its rival: the most frequent others, where there are more than two."""
+    """Return the class of a nomogram and its rival, by default the most frequent."""
     if len(model.classes) <= 2:
         return of, None
     rows = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))
@@ -144,7 +144,7 @@ class ModelSummary(Result):
         return Grid("Choices", ("choice", Column("value", right=False)), rows)
 
     def _parameters(self) -> Grid | None:
-        """Return how many numbers the model and the full joint one have, where columns are counted together."""
+        """Return how many numbers the model has, where columns are counted together."""
         if self.model.choices.structure == "naive":
             return None
         return replace(self.model.parameters().shown(), title="Free parameters")

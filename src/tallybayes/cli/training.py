@@ -1,4 +1,4 @@
-"""Fit a model from a command's rows and options, and guess the label column if none is given."""
+"""Fit a model from a command's rows and options; guess the label if needed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fit_options(source: sources.Source, label: str, choices: ModelOptions) -> di
 
 
 def label_of(source: sources.Source, given: str | None) -> str:
-    """Return the label column: the given one, or the one that looks like a class, with a note."""
+    """Return the label column: the given one, or one that looks like it."""
     names = source.schema.names
     if given is not None:
         if given not in names:

@@ -17,7 +17,7 @@ _SECONDS = (1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How the numbers of a column are written: days since 1970 as dates, seconds as times.
+    """How a column's numbers are written: days since 1970 as dates, seconds as times.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class NumberFormat:
     kind: Literal["dates", "timestamps", "times"]
 
     def text(self, x: float) -> str:
-        """Return a number as a date or a time; as it is where no calendar has it."""
+        """Return a number as a date or a time, if a calendar has it."""
         if self.kind == "times":
             return _clock(x) if math.isfinite(x) else f"{x:.6g}"
         try:
@@ -41,7 +41,7 @@ class NumberFormat:
         return whole[:10] if self.kind == "dates" else whole
 
     def of_range(self, text: str) -> str:
-        """Return one number or a range of two as dates or times; any other text as it is."""
+        """Return a number or a range as dates or times; other text unchanged."""
         try:
             ends = [float(end) for end in text.split(" to ")]
         except ValueError:

@@ -59,7 +59,7 @@ def _part(done: int, total: int | None, share: Callable[[], float | None] | None
 
 
 class _Bar:
-    """A bar of work whose length is known in parts only: each part has a span of it."""
+    """A bar of work in parts, each with a span of it."""
 
     def __init__(self, name: str) -> None:
         self.name, self.span = name, (0.0, 1.0)

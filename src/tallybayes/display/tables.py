@@ -126,7 +126,7 @@ class Result(ABC):
         return _rich(self.shown())
 
     def _repr_html_(self) -> str:
-        """Return the HTML that a notebook displays: the tables, and the chart of a result that has one."""
+        """Return the HTML that a notebook displays: the tables, and the chart if any."""
         return notebook(self.shown(), getattr(self, "chart", None))
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ class Result(ABC):
 
 
 def columns_to_arrow(columns: Mapping[str, Any]) -> pa.Table:
-    """Return columns as an Arrow table; a column of mixed types, such as numbers and names, becomes text.
+    """Return columns as an Arrow table; a column of mixed types becomes text.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text with control characters escaped, so that no cell or name can command a terminal.
+    """Return text with control characters escaped: no name can command a terminal.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def visible(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Convert to plain values: arrays to lists, records to dicts, NaN and infinities to None, dates to text.
+    """Convert to plain values for JSON; NaN and infinities become None.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def _rich(shown: Grid | Sheet) -> Any:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A table as wide as its terminal, which never cuts a number: the last ones are left out."""
+    """A table as wide as its terminal: the last numbers may be left out."""
 
     grid: Grid
 
@@ -295,7 +295,7 @@ class _Fitted:
 
 
 def _columns_with_room(grid: Grid, width: int) -> list[int]:
-    """Return the places of the columns that a terminal has room for; all in a text, which has no width."""
+    """Return the columns that a terminal has room for; all in a text."""
     heads = grid.heads()
     kept = list(range(len(heads)))
     while width < _WIDE and len(kept) > _FEWEST and sum(_least(grid, k) + _GAP for k in kept) - _GAP > width:
@@ -307,7 +307,7 @@ def _columns_with_room(grid: Grid, width: int) -> list[int]:
 
 
 def _least(grid: Grid, k: int) -> int:
-    """Return the least width of a column: all of a number, and some words of a text."""
+    """Return the least width of a column: numbers whole, texts in part."""
     from rich.cells import cell_len
 
     head = grid.heads()[k]

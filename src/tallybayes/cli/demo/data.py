@@ -49,7 +49,7 @@ def iris() -> dict[str, Any]:
 
 
 def digits(*of: int) -> tuple[Any, Any]:
-    """Return images of these digits, 8 × 8 pixels from 0 to 16, and their labels."""
+    """Return images of these digits, 8 × 8 pixels, and their labels."""
     import numpy as np
     from sklearn.datasets import load_digits
 

@@ -1,4 +1,4 @@
-"""The weather data: its tables as textbooks print them, a new day, and the same with numbers."""
+"""The weather data: its tables, a new day, and the same with numbers."""
 
 from __future__ import annotations
 

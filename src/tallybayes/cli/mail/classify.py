@@ -45,7 +45,7 @@ def classify(
 
 
 def exit_code(work: Callable[[], int]) -> int:
-    """Return what a command returns, or 3 after an error, which is printed as one line."""
+    """Return what a command returns, or print an error and return 3."""
     try:
         return work()
     except TallyError as error:

@@ -40,7 +40,7 @@ def distribution_chart(
 
 
 def _ticks(points: list[dict[str, Any]], kind: str, format_: NumberFormat | None) -> dict[str, Any]:
-    """Return where the axis has labels: round dates and times, or the middles of a few whole numbers."""
+    """Return where the axis has labels: round dates, or a few whole numbers."""
     if kind == "dates" or not points:
         return {"tickCount": 4}
     if format_ is not None:

@@ -1,4 +1,4 @@
-"""Charts in a notebook: drawn as SVG inside the HTML, which needs neither scripts nor a network."""
+"""Charts in a notebook: SVG inside the HTML, without scripts or a network."""
 
 from __future__ import annotations
 

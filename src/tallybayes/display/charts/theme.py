@@ -19,7 +19,7 @@ _LETTER, _SYMBOL, _LONGEST = 6.2, 30, 240  # pixels of a letter, of a symbol wit
 
 
 def legend_columns(names: Sequence[str], width: float = WIDTH) -> int:
-    """Return how many names fit side by side in a legend as wide as its chart.
+    """Return how many names fit side by side in a legend.
 
     Examples
     --------

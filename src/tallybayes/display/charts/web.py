@@ -100,7 +100,7 @@ def _height(spec: dict[str, Any]) -> dict[str, float]:
 
 
 def _named(part: Any) -> Any:
-    """Add labels to every y-axis of names; a panel that relied on its neighbour's now stands alone."""
+    """Add labels to every y-axis of names: each panel stands alone."""
     if isinstance(part, list):
         return [_named(one) for one in part]
     if not isinstance(part, dict):

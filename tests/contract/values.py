@@ -18,6 +18,8 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 
+from tallybayes.sources.to_arrow import check_times
+
 SCALARS: tuple[Any, ...] = (
     *(None, True, False, 0, 1, 2, 3, 5, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**400),
     *(0.0, -0.0, 0.5, 1.0, 1.5, -2.5, math.nan, math.inf, -math.inf, 1e300, 1.7e308, 5e-324, 1e-300, 0.95),
@@ -131,6 +133,13 @@ def table(rng: Random) -> dict[str, Any]:
     return made
 
 
+def _arrow(made: dict[str, Any]) -> pa.Table:
+    """Return a table of Arrow, unless Arrow itself would crash."""
+    for values in made.values():
+        check_times(values, "a column")
+    return pa.table(made)
+
+
 def frame(rng: Random) -> Any:
     """Return a table as a frame of some library, or a table of Arrow; the columns alone where none can hold them."""
     made = table(rng)
@@ -144,11 +153,11 @@ def frame(rng: Random) -> Any:
         lambda: pl.DataFrame(made, strict=False),
         lambda: pl.DataFrame(made, strict=False).lazy(),
         lambda: pl.Series(made["x"], strict=False),
-        lambda: pa.table(made),
+        lambda: _arrow(made),
         lambda: pa.table({"x": pa.array([[1], [2]]), "y": ["p", "q"]}),
         lambda: pa.table({"x": pa.array([{"a": 1}, None]), "y": ["p", "q"]}),
-        lambda: pa.table(made).to_batches()[0],
-        lambda: pa.table(made).to_reader(),
+        lambda: _arrow(made).to_batches()[0],
+        lambda: _arrow(made).to_reader(),
         lambda: pa.table({"x": pa.array(["a", "b"]).dictionary_encode(), "y": pa.array([1, None], pa.uint64())}),
         lambda: [dict(zip(made, row, strict=True)) for row in zip(*made.values(), strict=True)],
     )

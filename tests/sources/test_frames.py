@@ -188,3 +188,8 @@ def test_dates_of_numpy_among_its_other_values_are_refused_before_arrow_crashes(
         tb.fit({"x": values, "y": ["a", "b"]}, "y")
     with pytest.raises(BadData, match="one type"):
         tb.evaluate(values, np.eye(2), ["a", "b"])
+    column = pd.Series(values, dtype=object, name="x")
+    with pytest.raises(BadData, match="the DataFrame, column 'x': wanted values of one type"):
+        tb.fit(column.to_frame(), ["a", "b"])
+    with pytest.raises(BadData, match="wanted values of one type"):
+        tb.fit({"x": column, "y": ["a", "b"]}, "y")

@@ -13,7 +13,7 @@ from tallybayes.sources.array_columns import prose_field
 from tallybayes.sources.source import Source, check_distinct, check_exportable, of_batches, of_table
 from tallybayes.sources.steps import BROKEN, in_words, reword_errors
 from tallybayes.sources.take import align
-from tallybayes.sources.to_arrow import table_of
+from tallybayes.sources.to_arrow import check_objects, table_of
 
 SCALARS = (str, bytes, int, float, bool, type(None))
 
@@ -59,6 +59,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _of_stream(frame: Any, name: str) -> Source:
+    check_objects(frame, name)
     if isinstance(frame, pa.ChunkedArray) or hasattr(frame, "dtype"):  # a series: one column, not in a table
         return _of_values(pa.chunked_array(frame), name)
     # Converting a pandas frame costs a pass over it, so the result is kept. A query stays lazy.

@@ -60,6 +60,7 @@ def _arrow(values: Any, where: str) -> pa.Array:
     try:
         if hasattr(values, "__arrow_c_stream__"):
             check_exportable([str(getattr(values, "name", ""))], where)
+            check_objects(values, where)
             return pa.chunked_array(values)
         if hasattr(values, "__arrow_c_array__"):
             return pa.array(values)
@@ -111,6 +112,19 @@ def check_times(values: Any, where: str) -> None:
         nested = tuple(kind for kind in kinds if issubclass(kind, _NESTED))
         inner = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, nested))
         level = [value for one in inner for value in one][:_MOST_NESTED] if nested else []
+
+
+def check_objects(frame: Any, where: str) -> None:
+    """Raise BadData for objects in a frame or series of pandas on which Arrow would crash."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return
+    columns = [frame] if hasattr(frame, "dtype") else [frame.iloc[:, k] for k in range(len(frame.columns))]
+    for column in columns:
+        if column.dtype == object:
+            values, place = column.to_numpy(), where if column is frame else f"{where}, column {column.name!r}"
+            if any(issubclass(kind, (*_NESTED, np.generic)) for kind in set(map(type, values))):
+                check_depth(values, place)
+                check_times(values, place)
 
 
 def _has_surrogate(text: str) -> bool:

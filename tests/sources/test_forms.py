@@ -76,7 +76,7 @@ def test_a_file_without_a_header_has_numbered_columns(tmp_path: Path) -> None:
             {"encoding": "klingon"},
             "encoding: wanted the name of an encoding, such as 'utf-8' or 'latin-1', got 'klingon'.",
         ),
-        ({"delimiter": ", "}, "delimiter: wanted one character, such as ';', got ', '."),
+        ({"delimiter": ", "}, "delimiter: wanted one ASCII character, such as ';', got ', '."),
     ],
 )
 def test_what_is_no_encoding_or_delimiter_is_refused(options: dict[str, Any], said: str) -> None:

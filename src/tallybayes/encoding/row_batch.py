@@ -347,7 +347,11 @@ def _in_python(array: pa.Array) -> list[Any]:
     try:
         return list(array.to_pylist())
     except (OverflowError, ValueError):
+        pass
+    try:
         return list(array.cast(pa.string()).to_pylist())
+    except pa.ArrowNotImplementedError:  # lists and the like, of what Python cannot hold
+        return [str(array.type)] * len(array)
 
 
 def _signed(matrix: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

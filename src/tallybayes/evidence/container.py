@@ -82,9 +82,12 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
 def header_of(content: bytes) -> dict[str, Any]:
     """Return the header alone, unchecked."""
     size = int.from_bytes(content[:8], "little")
-    header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
+    written = json.loads(content[8 : 8 + size])["__metadata__"][_KEY]
+    header = json.loads(written)
     if not isinstance(header, dict):
         raise ValueError(_KEY)
+    if "\\ud" in written.lower() or not written.isascii():  # a lone surrogate is no text: no name may have one
+        json.dumps(header, ensure_ascii=False).encode()
     return header
 
 

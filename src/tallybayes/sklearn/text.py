@@ -253,4 +253,7 @@ def _stop_words(given: Any) -> tuple[str, ...]:
         return tuple(ENGLISH_STOP_WORDS)
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise BadOption(wanted("stop_words", "None, 'english' or a list of words", repr(given)))
-    return tuple(given)
+    try:
+        return tuple(given)
+    except NotImplementedError:  # a memoryview of several dimensions
+        raise BadOption(wanted("stop_words", "None, 'english' or a list of words", repr(given))) from None

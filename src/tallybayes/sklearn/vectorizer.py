@@ -140,7 +140,10 @@ def _documents(given: Any) -> Any:
     """Return documents as an Arrow array if they are one, otherwise as a list."""
     arrow = as_arrow(given)
     if arrow is None:
-        return given if isinstance(given, list) else list(given)
+        try:
+            return given if isinstance(given, list) else list(given)
+        except NotImplementedError:  # a memoryview of several dimensions
+            raise BadData(wanted("documents", "a list of texts", repr(given))) from None
     if arrow.null_count:
         row = int(np.argmax(arrow.is_null().to_numpy(zero_copy_only=False)))
         raise BadData(wanted("documents", "text", f"null (first: row {row})", "Fill it, with '' for example"))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.arguments import instance, listed, shown
+from tallybayes.arguments import instance, listed, shown, whole_number
 from tallybayes.errors import BadData, BadOption, TallyError, wanted
 from tallybayes.sources import arrays, frames, steps
 from tallybayes.sources.array_columns import (
@@ -181,6 +181,8 @@ def open_source(
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     columns, names = _list_of_names("columns", columns), _list_of_names("names", names)
     errors, connection = options.errors, options.connection
+    if batch_rows is not None:
+        batch_rows = whole_number("batch_rows", batch_rows, least=1, want="a number of rows, at least 1")
     if types is not None and not (
         isinstance(types, Mapping) and all(isinstance(kind, pa.DataType) for kind in types.values())
     ):

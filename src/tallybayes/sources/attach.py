@@ -12,7 +12,8 @@ import pyarrow as pa
 from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.source import Source
-from tallybayes.sources.to_arrow import column_of
+from tallybayes.sources.steps import BROKEN, in_words
+from tallybayes.sources.to_arrow import check_objects, column_of
 
 
 def attach(source: Source, name: str, values: Any) -> Source:
@@ -31,8 +32,8 @@ def attach(source: Source, name: str, values: Any) -> Source:
         raise BadData(wanted(f"column '{name}'", f"a name that {source.name} does not have", "one that it has already"))
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:  # one column of a matrix or of a frame
-        values = values[:, 0] if isinstance(values, np.ndarray) else pa.table(values).column(0)
-        shape = values.shape if isinstance(values, np.ndarray) else (len(values),)
+        column = _one_column(values, f"column '{name}'")
+        values, shape = (values, shape) if column is None else (column, (len(column),))
     if len(shape) != 1 if isinstance(shape, tuple) else not hasattr(values, "__len__"):
         got = shown(values) if not shape else f"shape {shape}"
         raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if shape else ""))
@@ -55,6 +56,20 @@ def attach(source: Source, name: str, values: Any) -> Source:
             raise _unequal(source, name, f"{at}", len(chunks))
 
     return replace(source, schema=schema, start=start)
+
+
+def _one_column(values: Any, where: str) -> Any:
+    """Return the only column of a matrix or of a frame; None of anything else, such as a sparse matrix."""
+    if isinstance(values, np.ndarray):
+        return values[:, 0]
+    if not hasattr(values, "__arrow_c_stream__"):
+        return None
+    check_objects(values, where)
+    try:
+        return pa.table(values).column(0)
+    except (*BROKEN, TypeError, ValueError, OverflowError) as error:
+        got = f"values that cannot be converted ({in_words(error)})"
+        raise BadData(wanted(where, "values of one type", got)) from None
 
 
 def _unequal(source: Source, name: str, rows: str, values: int) -> BadData:

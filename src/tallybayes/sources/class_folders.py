@@ -28,10 +28,20 @@ def class_folders(path: str) -> dict[str, list[Path]] | None:
         folders = sorted(one for one in full.iterdir() if os.path.isdir(one) and not one.name.startswith((".", "_")))
     except OSError:  # not ours to read
         return None
-    found = {folder.name: sorted(file for file in folder.rglob("*") if os.path.isfile(file)) for folder in folders}
-    found = {name: [file for file in files if not file.name.startswith(".")] for name, files in found.items()}
-    texts = all(files and all(_is_text(file) for file in files) for files in found.values())
-    return found if len(found) > 1 and texts and not any("=" in name for name in found) else None
+    if len(folders) < 2 or any("=" in folder.name for folder in folders):
+        return None
+    found: dict[str, list[Path]] = {}
+    for folder in folders:
+        files = found[folder.name] = []
+        for file in folder.rglob("*"):
+            if file.name.startswith(".") or not os.path.isfile(file):
+                continue
+            if not _is_text(file):  # a folder of something else, perhaps a whole disk, is not read to its end
+                return None
+            files.append(file)
+        if not files:
+            return None
+    return {name: sorted(files) for name, files in found.items()}
 
 
 def _is_text(file: Path) -> bool:

@@ -245,7 +245,8 @@ def _data(files: Sequence[tuple[str, ...]], where: str, endings: Endings) -> lis
     kinds = endings([parts[-1] for parts in shown])
     found = [parts for parts in shown if set(kinds) & set(PurePath(parts[-1].lower()).suffixes)]
     if found and len(found) < len(shown):
-        others = ", ".join("/".join(parts) for parts in shown if parts not in found)
+        taken = set(found)
+        others = ", ".join("/".join(parts) for parts in shown if parts not in taken)
         names = ["/".join(parts) for parts in found]
         more = f" and {len(names) - _NAMED:,} more files" if len(names) > _NAMED else ""
         sentence = f"{where}: took {', '.join(names[:_NAMED])}{more}, and left out {others[:200]}."

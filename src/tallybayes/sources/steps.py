@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from tallybayes.arguments import whole_number
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.sources.array_columns import is_prose
 from tallybayes.sources.missing import Markers
@@ -206,7 +205,6 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
     """Return the same rows in batches of at most `batch_rows`, without a copy."""
     if batch_rows is None:
         return source
-    batch_rows = whole_number("batch_rows", batch_rows, least=1, want="a number of rows, at least 1")
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:

@@ -42,9 +42,10 @@ class TextFormat:
             except (LookupError, TypeError):
                 want = "the name of an encoding, such as 'utf-8' or 'latin-1'"
                 raise BadOption(wanted("encoding", want, repr(self.encoding))) from None
-        one = isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter not in '"\n\r'
-        if self.delimiter is not None and not one:
-            raise BadOption(wanted("delimiter", "one character, such as ';'", shown(self.delimiter)))
+        given = self.delimiter
+        one = isinstance(given, str) and len(given) == 1 and given.isascii() and given not in '"\n\r'
+        if given is not None and not one:
+            raise BadOption(wanted("delimiter", "one ASCII character, such as ';'", shown(given)))
 
     def encoding_of(self, head: bytes, path: str) -> str | None:
         """Return the encoding of a text with these first bytes; None for UTF-8, which needs no conversion."""

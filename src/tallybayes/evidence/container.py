@@ -49,7 +49,9 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
 
     header = {**header, "format": _format(header, tensors)}
     header["checksum"] = checksum(header, tensors)
-    return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
+    # safetensors reads an array from its address on, and past its end where it has gaps.
+    dense = {name: one if one.flags.c_contiguous else one.copy() for name, one in tensors.items()}
+    return bytes(to_bytes(dense, metadata={_KEY: _json(header)}))
 
 
 def _format(header: dict[str, Any], tensors: Tensors) -> int:

@@ -118,7 +118,8 @@ def count_new(
 
     def work(types: open_rows.Types | None) -> tuple[PartialEvidence, bool]:
         source, counted, labelled = _open(model, own, rows, label, weights, types)
-        have = set(RowBatch(pa.RecordBatch.from_pylist([], source.schema)).names)
+        none = [pa.nulls(0, field.type) for field in source.schema]
+        have = set(RowBatch(pa.RecordBatch.from_arrays(none, schema=source.schema)).names)
         absent = tuple(name for name in own.columns if name not in have) if open_rows.may_lack(source.schema) else ()
         task = CountNew(counted, sampled=True, absent=absent, labelled=labelled)
         return source.fold(task, threads=engines.default_threads(threads)), labelled

@@ -120,7 +120,10 @@ class RowBatch:
 
     def column(self, name: str) -> pa.Array:
         """Return one column by name, a field or a column of a matrix."""
-        at = self.batch.schema.get_field_index(name)
+        try:
+            at = self.batch.schema.get_field_index(name)
+        except UnicodeEncodeError:  # a lone surrogate, which no field can have
+            at = -1
         if at >= 0:
             return self.batch.column(at)
         if self._members is None:

@@ -183,6 +183,8 @@ class Choices:
         if not isinstance(self.alpha, Mapping):
             return
         for pattern in self.alpha:
+            if not isinstance(pattern, str):
+                raise BadOption(wanted("alpha", "names or globs of columns", shown(pattern)))
             if pattern != "*" and not any(pattern == name or fnmatchcase(name, pattern) for name in schema.columns):
                 raise BadOption(
                     wanted("alpha", "names or globs of columns", repr(pattern), did_you_mean(pattern, schema.columns))
@@ -204,6 +206,8 @@ def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, f
     if isinstance(prior, Mapping):
         each = {c.item() if isinstance(c, np.generic) else c: p for c, p in prior.items()}
         return {c: float(p) if is_finite(p) else p for c, p in each.items()}
+    if hasattr(prior, "columns"):  # a frame: polars may fail to compare it, or to make an array of it
+        raise BadOption(wanted("prior", "a number for each class", f"a {type(prior).__name__}"))
     listed = np.asarray(prior, object).tolist()
     return tuple(map(float, listed)) if isinstance(listed, list) and all(map(is_finite, listed)) else prior
 

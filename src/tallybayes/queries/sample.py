@@ -112,7 +112,7 @@ def _classes(
 def _place(classes: Categories, given: Any) -> int:
     try:
         return classes.positions[given]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):  # a memoryview that can be written raises the last
         do = did_you_mean(str(given), map(str, classes.values))
         raise BadOption(wanted("sample given", f"a class ({classes.kind})", repr(given), do)) from None
 

@@ -39,7 +39,7 @@ class TextFormat:
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
-            except (LookupError, TypeError):
+            except (LookupError, TypeError, ValueError):
                 want = "the name of an encoding, such as 'utf-8' or 'latin-1'"
                 raise BadOption(wanted("encoding", want, repr(self.encoding))) from None
         given = self.delimiter

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,7 +167,8 @@ class ServedModel:
             self._news.clear()
             latest, began = self._latest, time.monotonic()
             if latest is not self.published:
-                latest.warm()
+                with suppress(TallyError):  # weights too large to estimate from: whoever asks is told
+                    latest.warm()
                 self.published = latest
                 assert self._loop is not None
                 if not self._loop.is_closed():

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,18 +167,20 @@ class ServedModel:
             self._news.clear()
             latest, began = self._latest, time.monotonic()
             if latest is not self.published:
-                with suppress(TallyError):  # weights too large to estimate from: whoever asks is told
+                try:
                     latest.warm()
-                self.published = latest
+                    self.published = latest
+                except TallyError as error:  # weights too large to estimate from: the last good model stays
+                    logging.getLogger(__name__).error("publish %s: %s", self.name, error)
                 assert self._loop is not None
                 if not self._loop.is_closed():
-                    self._loop.call_soon_threadsafe(self._tell)
+                    self._loop.call_soon_threadsafe(self._tell, latest.position)
                 rest = _REST_IN_A_CROWD if self._crowded else _REST
                 self._over.wait(rest * (time.monotonic() - began))
 
-    def _tell(self) -> None:
-        """Wake the requests whose changes are published."""
-        waiting, self._waiting, position = self._waiting, [], self.published.position
+    def _tell(self, position: int) -> None:
+        """Wake the requests whose changes were made up to a position."""
+        waiting, self._waiting = self._waiting, []
         for one in waiting:
             if one[0] > position and not one[1].done():
                 self._waiting.append(one)

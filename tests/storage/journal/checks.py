@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadData, CannotMerge, JournalError, KeyReused, TallyError
+from tallybayes.errors import CannotMerge, JournalError, KeyReused, TallyError
 from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import JournaledModel
 from tallybayes.storage.journal.record import Change, Receipt, pack_rows
@@ -95,17 +95,6 @@ def a_bad_change_is_refused_alone(opened: Open, folder: Path) -> None:
     assert isinstance(answers[2], TallyError)
     assert kept.model.evidence == fitted(DAYS[:2])
     assert [one.operation for one in opened().receipts()] == ["learn", "learn"]
-
-
-def weights_that_sum_to_infinity_are_refused(opened: Open, folder: Path) -> None:
-    weighted = tb.fit({**BASE, "times": [1.0] * 60}, "play", weights="times")
-    kept = JournaledModel(weighted, opened(), folder)
-    heavy = {**DAYS[0], "times": 1.7e308}
-    first, second = kept.change([learn(heavy)])[0], kept.change([learn(heavy)])[0]
-    assert isinstance(first, Receipt)
-    assert isinstance(second, BadData)
-    assert "a finite sum" in str(second)
-    assert len(opened().receipts()) == 1
 
 
 def a_retry_is_harmless(opened: Open, folder: Path) -> None:
@@ -243,7 +232,6 @@ CHECKS = [
     a_snapshot_and_the_records_after_it_have_the_same_bits,
     waiting_changes_share_a_transaction,
     a_bad_change_is_refused_alone,
-    weights_that_sum_to_infinity_are_refused,
     a_retry_is_harmless,
     a_move_forgets_and_learns_in_one_record,
     a_calibration_is_a_record_and_grows_stale,

@@ -12,7 +12,6 @@ import pyarrow as pa
 from tallybayes.encoding.few_rows import MOST_ROWS
 from tallybayes.errors import JournalError, KeyReused, TallyError, wanted
 from tallybayes.evidence.serialize import evidence_hash
-from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
 from tallybayes.storage import model_file
 from tallybayes.storage.journal.journal import Journal
@@ -239,23 +238,17 @@ def _few(rows: pa.Table) -> pa.Table | list[dict[str, object]]:
     return rows.to_pylist() if rows.num_rows <= MOST_ROWS else rows
 
 
-def _believable(model: Model) -> Model:
-    """Return the model; raise BadData if its weights sum to infinity, so that it could not answer."""
-    log_prior(model.evidence.rows.to_float(), model.evidence.classes, "learned")
-    return model
-
-
 def _apply_valid(model: Model, changes: dict[int, Change]) -> tuple[Model, dict[int, Receipt | TallyError]]:
     """Return the model with all valid changes made, and why the others are refused."""
     ordered = sorted(changes, key=lambda i: _ORDER[changes[i].operation])
     try:
-        return _believable(apply(model, [changes[i] for i in ordered])), {}
+        return apply(model, [changes[i] for i in ordered]), {}
     except TallyError:  # one by one, then
         refused: dict[int, Receipt | TallyError] = {}
         tried = model
         for i in ordered:
             try:
-                tried = _believable(apply(tried, [changes[i]]))
+                tried = apply(tried, [changes[i]])
             except TallyError as error:
                 refused[i] = error
         return apply(model, [changes[i] for i in ordered if i not in refused]), refused

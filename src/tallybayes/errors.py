@@ -28,7 +28,7 @@ __all__ = [
     "WorseThanPriorWarning",
     "did_you_mean",
     "fields",
-    "near",
+    "similar",
     "wanted",
 ]
 
@@ -138,12 +138,12 @@ _LISTED = 8  # names in a sentence; more would not be read
 _PREFIX = 3  # letters; fewer begin too many names
 
 
-def near(name: str, among: Iterable[str]) -> str:
+def similar(name: str, among: Iterable[str]) -> str:
     """Ask whether a similar name was meant, or return "" if there is none.
 
     Examples
     --------
-    >>> near("acc", ["mcc", "accuracy"]), near("outlok", ["outlook"]), near("x", ["outlook"])
+    >>> similar("acc", ["mcc", "accuracy"]), similar("outlok", ["outlook"]), similar("x", ["outlook"])
     ("Did you mean 'accuracy'?", "Did you mean 'outlook'?", '')
     """
     text, listed = str(name), [str(one) for one in among]
@@ -163,7 +163,7 @@ def did_you_mean(name: str, among: Iterable[str]) -> str:
     ("There are 'outlook' and 'windy'.", "There is only 'outlook'.")
     """
     listed = [str(one) for one in among]
-    question = near(name, listed)
+    question = similar(name, listed)
     if question:
         return question
     if len(listed) < 2:

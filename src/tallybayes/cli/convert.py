@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from tallybayes.errors import BadOption, near, wanted
+from tallybayes.errors import BadOption, similar, wanted
 
 
 def convert_if_needed(parameters: Sequence[Any], hints: Mapping[str, Any]) -> list[Any]:
@@ -50,7 +50,7 @@ def _process_value(parameter: Any, kinds: tuple[Any, ...]) -> Callable[[Any, Any
 def _refusal(flag: str, kind: Any, value: str) -> str:
     """Return the sentence for a word that is not of a type."""
     if get_origin(kind) is Literal:
-        return wanted(flag, f"one of {', '.join(get_args(kind))}", repr(value), near(value, get_args(kind)))
+        return wanted(flag, f"one of {', '.join(get_args(kind))}", repr(value), similar(value, get_args(kind)))
     return wanted(flag, {int: "a whole number", float: "a number"}.get(kind, "another value"), repr(value))
 
 

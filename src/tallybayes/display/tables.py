@@ -270,7 +270,7 @@ def _rich(shown: Grid | Sheet) -> Any:
 
     parts: list[Any] = [Text(visible(shown.title), style="bold")] if shown.title else []
     if isinstance(shown, Grid):
-        parts.append(_Fitted(shown))
+        parts.append(_TerminalTable(shown))
     else:
         for k, grid in enumerate(shown.grids):
             parts += [Text("")] * bool(k or shown.title) + [_rich(grid)]
@@ -279,7 +279,7 @@ def _rich(shown: Grid | Sheet) -> Any:
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class _TerminalTable:
     """A table as wide as its terminal: the last numbers may be left out."""
 
     grid: Grid

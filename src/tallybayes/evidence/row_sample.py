@@ -20,6 +20,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Dense, Sparse, Texts
 from tallybayes.evidence.evidence import row_weights
 from tallybayes.evidence.row_hash import Hashes, row_hashes
+from tallybayes.schema.check_label import is_numeric
 from tallybayes.schema.schema import Schema
 
 __all__ = ["BottomKSample"]
@@ -323,13 +324,9 @@ def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBa
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Return rows of different batches as one; booleans, integers, fractions and nulls are cast to a common type."""
     plain = [sources.plain(part) for part in parts]
-    numbers = {field.name for part in plain for field in part.schema if _is_number(field.type)}
+    numbers = {field.name for part in plain for field in part.schema if is_numeric(field.type)}
     tables = [_without_booleans(pa.Table.from_batches([part]), numbers) for part in plain]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _without_booleans(table: pa.Table, numbers: Collection[str]) -> pa.Table:

@@ -71,8 +71,8 @@ def check_class_names(class_weight: ClassWeight, y: Array) -> None:
 
 def _absent(y: Array) -> npt.NDArray[np.bool_]:
     """Return a mask of the rows without a class."""
-    if y.dtype.kind not in "fO":
-        return np.zeros(len(y), bool)
+    if y.dtype.kind != "O":
+        return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
     return np.array([one is None or one != one for one in y.tolist()], bool)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from tallybayes.arguments import listed
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.text.text import Text
 from tallybayes.inference.choices import Alpha, Prior
@@ -251,9 +252,4 @@ def _stop_words(given: Any) -> tuple[str, ...]:
         return ()
     if given == "english":
         return tuple(ENGLISH_STOP_WORDS)
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise BadOption(wanted("stop_words", "None, 'english' or a list of words", repr(given)))
-    try:
-        return tuple(given)
-    except NotImplementedError:  # a memoryview of several dimensions
-        raise BadOption(wanted("stop_words", "None, 'english' or a list of words", repr(given))) from None
+    return tuple(listed("stop_words", given, "None, 'english' or a list of words"))

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer as _Theirs
 
 from tallybayes import engines
+from tallybayes.arguments import listed
 from tallybayes.errors import BadData, wanted
 from tallybayes.kernels.text import Lookup, TextOptions, Vectors, merge_vocabularies, vectorise
 from tallybayes.sklearn.arrays import Array
@@ -140,10 +141,7 @@ def _documents(given: Any) -> Any:
     """Return documents as an Arrow array if they are one, otherwise as a list."""
     arrow = as_arrow(given)
     if arrow is None:
-        try:
-            return given if isinstance(given, list) else list(given)
-        except NotImplementedError:  # a memoryview of several dimensions
-            raise BadData(wanted("documents", "a list of texts", repr(given))) from None
+        return given if isinstance(given, list) else listed("documents", given, "a list of texts")
     if arrow.null_count:
         row = int(np.argmax(arrow.is_null().to_numpy(zero_copy_only=False)))
         raise BadData(wanted("documents", "text", f"null (first: row {row})", "Fill it, with '' for example"))

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
+from tallybayes.sources.frames import of_arrow
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, in_words
-from tallybayes.sources.to_arrow import check_objects, column_of
+from tallybayes.sources.to_arrow import column_of
 
 
 def attach(source: Source, name: str, values: Any) -> Source:
@@ -32,7 +32,7 @@ def attach(source: Source, name: str, values: Any) -> Source:
         raise BadData(wanted(f"column '{name}'", f"a name that {source.name} does not have", "one that it has already"))
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:  # one column of a matrix or of a frame
-        column = _one_column(values, f"column '{name}'")
+        column = _one_column(values)
         values, shape = (values, shape) if column is None else (column, (len(column),))
     if len(shape) != 1 if isinstance(shape, tuple) else not hasattr(values, "__len__"):
         got = shown(values) if not shape else f"shape {shape}"
@@ -58,18 +58,13 @@ def attach(source: Source, name: str, values: Any) -> Source:
     return replace(source, schema=schema, start=start)
 
 
-def _one_column(values: Any, where: str) -> Any:
+def _one_column(values: Any) -> Any:
     """Return the only column of a matrix or of a frame; None of anything else, such as a sparse matrix."""
     if isinstance(values, np.ndarray):
         return values[:, 0]
     if not hasattr(values, "__arrow_c_stream__"):
         return None
-    check_objects(values, where)
-    try:
-        return pa.table(values).column(0)
-    except (*BROKEN, TypeError, ValueError, OverflowError) as error:
-        got = f"values that cannot be converted ({in_words(error)})"
-        raise BadData(wanted(where, "values of one type", got)) from None
+    return pa.Table.from_batches(of_arrow(values)).column(0)
 
 
 def _unequal(source: Source, name: str, rows: str, values: int) -> BadData:

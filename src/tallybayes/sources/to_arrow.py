@@ -118,13 +118,13 @@ def check_objects(frame: Any, where: str) -> None:
     """Raise BadData for objects in a frame or series of pandas on which Arrow would crash."""
     if type(frame).__module__.partition(".")[0] != "pandas":
         return
-    columns = [frame] if hasattr(frame, "dtype") else [frame.iloc[:, k] for k in range(len(frame.columns))]
-    for column in columns:
-        if column.dtype == object:
-            values, place = column.to_numpy(), where if column is frame else f"{where}, column {column.name!r}"
-            if any(issubclass(kind, (*_NESTED, np.generic)) for kind in set(map(type, values))):
-                check_depth(values, place)
-                check_times(values, place)
+    kinds = [frame.dtype] if hasattr(frame, "dtype") else frame.dtypes.tolist()
+    for k in [k for k, kind in enumerate(kinds) if getattr(kind, "kind", "") == "O"]:
+        column = frame if hasattr(frame, "dtype") else frame.iloc[:, k]
+        values, place = column.to_numpy(), where if column is frame else f"{where}, column {column.name!r}"
+        if any(issubclass(kind, (*_NESTED, np.generic)) for kind in set(map(type, values))):
+            check_depth(values, place)
+            check_times(values, place)
 
 
 def _has_surrogate(text: str) -> bool:

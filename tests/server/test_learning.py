@@ -61,6 +61,18 @@ def test_a_receipt_has_the_hash_of_a_fit(learner: Server) -> None:
     assert post(learner, "forget", [DAY])["after"] == receipt["before"]
 
 
+def test_the_last_model_that_can_answer_stays(tmp_path: Path) -> None:
+    rows = {"x": ["a", "b"] * 20, "y": ["p", "q"] * 20, "w": [1.0] * 40}
+    tb.fit(rows, "y", weights="w").save(tmp_path / "weather.tally")
+    with Server(tmp_path / "weather.tally", "--learn") as server:
+        for weight in (1.7e308, 1.0):  # too large to estimate from, and what is learned after it
+            post(server, "learn", [{"x": "a", "y": "p", "w": weight}])
+        assert server.post("/models/weather/predict", [{"x": "a"}]).json()[0]["prediction"] == "p"
+    said = "".join(server.log)
+    assert "got an overflow" in said
+    assert "Traceback" not in said
+
+
 def test_predictions_follow_from_what_was_learned(learner: Server) -> None:
     def probability() -> float:
         found: float = learner.post("/models/weather/predict", [ROW]).json()[0]["probabilities"]["no"]

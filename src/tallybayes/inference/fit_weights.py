@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.lbfgs import minimise
+from tallybayes.inference.lbfgs import Step, minimise
 from tallybayes.inference.terms import FittedWeights, Terms
 
 __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
@@ -36,7 +36,7 @@ _BISECTIONS = 20  # of the logarithm of a precision: to 5 digits
 # more. Many terms need fewer rows: with half of the numbers that a large table gives, the loss of new rows even fell.
 _SOME, _SOME_CELLS, _FEWEST_ROWS = 4096, 1 << 20, 1024
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
-_STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-4
+_STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-3
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
 # Of the common weight: the loss is convex, and shorter steps than the first do not overshoot.
 _FARTHEST, _NEAR_STEP, _LAST_STEP = 0.5, 0.01, 1e-12
@@ -82,6 +82,7 @@ def fit_weights(
             few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1)
             fit = _Fit(fit.terms, few.fitted())
+            fit.learn(few)
             fit.run(rounds=1, near=True)
         alone = fit.fitted()
     if len(own) == len(terms.target):
@@ -159,6 +160,12 @@ class _Fit:
             self.at[1 + known] = alone.scale - terms.target[known] * (1 + alone.common)
             self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
             self.precision = alone.precision.copy()
+        self.steps: tuple[Step, ...] = ()  # the last ones, and the changes of the slope of the loss alone
+
+    def learn(self, few: _Fit) -> None:
+        """Take over what steps on some of the rows told of the curvature: that of all rows is as much larger."""
+        times = self.terms.total / few.terms.total
+        self.steps = tuple(Step(moved, times * turned) for moved, turned in few.steps)
 
     def fitted(self) -> FittedWeights:
         """Return the numbers as they are."""
@@ -218,7 +225,10 @@ class _Fit:
             else:
                 gain = _GAIN if k == rounds - 1 else _NEAR
                 first, least = drawn(self.at, loss, slope), _LEAST_LOSS * self.terms.total
-                found = minimise(value, start, first, steps=_STEPS, gain=gain, least=least)
+                known = [Step(moved / unit, (turned + each * moved) * unit) for moved, turned in self.steps]
+                found, last = minimise(value, start, first, steps=_STEPS, gain=gain, least=least, known=known)
+                moves = [(moved * unit, turned / unit) for moved, turned in last]
+                self.steps = tuple(Step(moved, turned - each * moved) for moved, turned in moves)
             self.at = found * unit
 
     def run_common(self, last: float = _LAST_STEP) -> None:
@@ -227,9 +237,11 @@ class _Fit:
         Corrections can say almost the same. From here on they need not, and weights are what they are meant to be:
         columns that repeat each other share the weight of one.
         """
+        one, nothing = self.terms.summed(), np.zeros((0, self.sizes[1]))
         for _ in range(_STEPS):
-            _, slope, curvature = self.evaluate(self.at, curved=True)
-            step = (slope[0] + self.precision[0] * self.at[0]) / (curvature[0] + self.precision[0])
+            found = one.weigh(self.at[:1], np.zeros(self.sizes[1]), nothing, curved=True)
+            slope, curve = float(found.slopes[0]), max(0.0, found.all_curve)  # below 0 by rounding only
+            step = (slope + self.precision[0] * self.at[0]) / (curve + self.precision[0])
             self.at[0] -= np.clip(step, -_FARTHEST, _FARTHEST)
             if abs(step) <= last:
                 break

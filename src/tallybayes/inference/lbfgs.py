@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
-__all__ = ["minimise"]
+__all__ = ["Step", "minimise"]
 
-_MEMORY = 8  # pairs of steps and changes of slope: more hardly save steps
+_MEMORY = 8  # steps: more hardly save any
 _ENOUGH = 1e-4  # the share of the decrease promised by the slope that a step must reach (Armijo)
+
+
+class Step(NamedTuple):
+    """A step, and the change of the slope along it: what is known of the curvature."""
+
+    moved: Floats  # (K,)
+    turned: Floats  # (K,)
 
 
 def minimise(
@@ -24,8 +32,9 @@ def minimise(
     steps: int,
     gain: float,
     least: float = 1.0,
-) -> Floats:
-    """Return a point near the minimum, where a step gains less than a share of the value.
+    known: Sequence[Step] = (),
+) -> tuple[Floats, tuple[Step, ...]]:
+    """Return a point near the minimum, where a step gains less than a share of the value, and the last steps.
 
     Parameters
     ----------
@@ -39,22 +48,33 @@ def minimise(
         The largest number of steps.
     gain : float
         The decrease at which to end, relative to the value plus `least`.
+    known : sequence of Step
+        Steps of a function like this one, oldest first.
 
     Examples
     --------
-    >>> minimise(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), steps=20, gain=1e-12).round(6)
+    >>> minimise(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), steps=20, gain=1e-12)[0].round(6)
     array([3., 3.])
     """
     at = start
     value, slope = function(at) if first is None else first
-    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    taken: deque[tuple[Step, float]] = deque(maxlen=_MEMORY)
+
+    def keep(step: Step) -> None:
+        product = _dot(*step)
+        if product > 0:
+            taken.append((step, product))
+
+    for step in known:
+        keep(step)
     for _ in range(steps):
-        moved, turned, curved = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [], [])
-        way = -kernels.inverse_times(moved, turned, curved, slope)
+        way = -kernels.inverse_times(
+            [step.moved for step, _ in taken], [step.turned for step, _ in taken], [one for _, one in taken], slope
+        )
         fall = _dot(way, slope)
         if not fall < 0:
             break
-        length = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(slope).max()))
+        length = 1.0 if taken else min(1.0, 1.0 / float(np.abs(slope).max()))
         while True:
             there = at + length * way
             new, new_slope = function(there)
@@ -62,16 +82,13 @@ def minimise(
                 break
             length /= 2
             if length < 1e-10:
-                return at
-        step, change = there - at, new_slope - slope
-        product = _dot(step, change)
-        if product > 0:
-            pairs.append((step, change, product))
+                return at, tuple(step for step, _ in taken)
+        keep(Step(there - at, new_slope - slope))
         gained = value - new
         at, value, slope = there, new, new_slope
         if gained <= gain * (least + abs(value)):
             break
-    return at
+    return at, tuple(step for step, _ in taken)
 
 
 def _dot(a: Floats, b: Floats) -> float:

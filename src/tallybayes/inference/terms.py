@@ -73,6 +73,17 @@ class Terms:
         kept = {name: getattr(self, name)[index] for name in ("terms", "offset", "target", "free")}
         return replace(self, **kept)
 
+    def summed(self) -> Terms:
+        """Return one term in place of all: their sum, where all are drawn to a common weight."""
+        base, more = self.base, self.target - self.offset
+        if more.any():
+            base = base + self.share * weighted_sum(more, self.terms)
+        one, nothing = np.ones(1), np.zeros((0, len(self.classes)), np.int32)
+        total = weighted_sum(self.target, self.terms)[None]
+        return replace(
+            self, base=base, terms=total, offset=one, target=one, free=one > 1, codes=nothing, corrections=0
+        )
+
     def only(self, rows: int) -> Terms:
         """Return the terms with the weights of all but the first rows at 0."""
         weights = np.ones(len(self.classes)) if self.weights is None else self.weights.copy()

@@ -129,7 +129,7 @@ def fit_calibration(
         gradient = np.concatenate([[slope * (p * halves).sum()], p.sum(axis=0)]) + strength * drawn
         return float(value + 0.5 * (strength * drawn**2).sum()), gradient
 
-    found = minimise(loss, np.concatenate([[np.log(SLOPE)], np.zeros(C)]), steps=_STEPS, gain=_GAIN)
+    found, _ = minimise(loss, np.concatenate([[np.log(SLOPE)], np.zeros(C)]), steps=_STEPS, gain=_GAIN)
     calibration = ScoreCalibration(n, float(np.exp(found[0])), dict(zip(classes, map(float, found[1:]), strict=True)))
     log_odds = calibration.log_odds(scores, classes)
     top = log_odds.max(axis=1, keepdims=True)

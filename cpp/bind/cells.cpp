@@ -1,5 +1,5 @@
 // Python bindings of cells: choosing, cutting and counting them, and looking up terms and bins by them.
-#include "codes/pair_terms.hpp"
+#include "codes/pair_codes.hpp"
 #include "dense/cells.hpp"
 
 #include "bind/owned.hpp"
@@ -111,22 +111,24 @@ nb::tuple cut_runs(nb::handle value, nb::handle weights, nb::handle sizes, int64
                           counts.give({F}));
 }
 
-// Write the terms of rows left out to out (F C, n).
-void pair_terms(nb::handle columns, nb::handle by_pair, nb::handle sizes, nb::handle classes, int64_t low, bool last,
-                nb::handle out) {
+// The pair of code and class of each row, (F, n).
+nb::object pair_codes(nb::handle columns, nb::handle sizes, nb::handle classes, int64_t n_classes, int64_t low, bool last) {
     const ClassBuffer own(classes);
-    const TableBuffer table(columns, own.length(), false);
+    const int64_t n = own.length(), C = need_count(n_classes, "n_classes");
+    const TableBuffer table(columns, n, false);
     const int64_t F = table.table().n_columns;
     const auto offsets = offsets_of(sizes, F);
-    const Matrix from(by_pair, "by_pair", -1, -1);
-    const int64_t C = from.size(0);
-    if (from.size(1) != offsets.back() * C) refuse("by_pair", "a column per pair of code and class", "another number");
-    for (int64_t i = 0; i < own.length(); ++i)
+    for (int64_t f = 0; f < F; ++f)
+        if ((offsets[f + 1] - offsets[f] + 1) * C > INT32_MAX) refuse("sizes", "fewer than 2^31 pairs", "more");
+    for (int64_t i = 0; i < n; ++i)
         if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
-    const Matrix to(out, "out", F * C, own.length(), true);
     need_low(low);
-    const nb::gil_scoped_release unlocked;
-    pairs::terms(table.table(), low, last, offsets.data(), own.data, C, from.data, to.data);
+    OwnedArray<std::int32_t> out(need_cells(n, F));
+    {
+        const nb::gil_scoped_release unlocked;
+        pairs::codes(table.table(), low, last, offsets.data(), own.data, C, out.data);
+    }
+    return out.give({F, n});
 }
 
 // The bin of each code, (F, n).
@@ -150,6 +152,22 @@ nb::object bin_codes(nb::handle columns, nb::handle places, nb::handle sizes, nb
     return out.give({F, n});
 }
 
+// The values of each code, (F, D, n).
+nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes) {
+    const int64_t n = rows_of(columns);
+    const TableBuffer table(columns, n, false);
+    const int64_t F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix from(values, "values", offsets.back(), -1);
+    const int64_t D = from.size(1);
+    OwnedArray<double> out(need_cells(need_cells(n, F), D));
+    {
+        const nb::gil_scoped_release unlocked;
+        pairs::terms(table.table(), offsets.data(), from.data, D, out.data);
+    }
+    return out.give({F, D, n});
+}
+
 }  // namespace
 
 void bind_cells(nb::module_& m) {
@@ -157,8 +175,9 @@ void bind_cells(nb::module_& m) {
     m.def("cut_cells", &cut_cells);
     m.def("count_cells", &count_cells);
     m.def("cut_runs", &cut_runs);
-    m.def("pair_terms", &pair_terms);
+    m.def("pair_codes", &pair_codes);
     m.def("bin_codes", &bin_codes);
+    m.def("code_terms", &code_terms);
 }
 
 }  // namespace tally

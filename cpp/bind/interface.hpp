@@ -319,10 +319,21 @@ struct WeighSums {
     double* table_curve;
 };
 
+// Terms and corrections that rows look up by a code, table by table.
+struct CodedTerms {
+    const std::int32_t* codes;    // (V, n) below the size of their table, -1 for none
+    const std::int64_t* offsets;  // (V + 1,) of each table's entries
+    const double* values;         // (P, C - 1) the term of each entry
+    const std::int32_t* terms;    // (V,) the number of each table's term, -1 for none
+    const std::int32_t* bins;     // (P,) the correction of each entry, -1 for none
+    std::int64_t n_tables;
+};
+
 struct WeighTask {
     const double* base;          // (C - 1, n)
-    const double* terms;         // (U, C - 1, n)
-    const std::int32_t* codes;   // (V, n), -1 for none
+    const double* terms;         // (T, C - 1, n)
+    const std::int32_t* numbers; // (T,) of these among all terms
+    CodedTerms coded;
     const std::int32_t* classes; // (n,)
     const double* weights;       // (n,) or null
     const double* share;         // (n,)
@@ -332,11 +343,11 @@ struct WeighTask {
     std::int64_t n_rows;
     std::int64_t first, end;  // of the rows to add up
     std::int64_t n_classes;
-    std::int64_t n_terms;
-    std::int64_t n_tables;
+    std::int64_t n_terms;        // T
     std::int64_t n_corrections;  // K
     bool sloped;      // whether to compute slopes
     bool curved;      // whether to compute curvatures
+    double* p;        // OUT (n, C) or null
     WeighSums* sums;  // OUT, added to
 };
 

@@ -1,13 +1,12 @@
 // Python bindings of the scores and the normaliser.
 #include <optional>
 
-#include "bind/buffers.hpp"
+#include "bind/coded.hpp"
 #include "bind/coefficients.hpp"
 #include "dense/lbfgs.hpp"
 
 namespace tally {
 
-std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns);
 std::int64_t need_low(std::int64_t low);
 Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& data, std::int64_t n_columns);
 
@@ -185,35 +184,36 @@ nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle 
 }
 
 // Return loss, slopes by scale, bias and table, and (curved) their curvatures and that of all scales together.
-void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle classes, nb::handle weights,
-                       nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
-                       std::int64_t first, std::int64_t end, bool sloped, bool curved) {
+void weigh_terms(nb::handle base, nb::handle terms, nb::handle numbers, nb::handle coded, nb::handle classes,
+                 nb::handle weights, nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
+                 std::int64_t first, std::int64_t end, bool sloped, bool curved, nb::handle p) {
     const Matrix from(base, "base", -1, -1);
     const std::int64_t C = from.size(0) + 1, n = from.size(1);
-    const Buffer all_terms(terms, "terms"), all_codes(codes, "codes"), part(share, "share"), by(scale, "scale"),
-        per_class(bias, "bias"), to(out, "out", true);
+    const Buffer all_terms(terms, "terms"), part(share, "share"), by(scale, "scale"), per_class(bias, "bias"),
+        to(out, "out", true);
     const Matrix rows(table, "table", -1, C);
     all_terms.need_axes(3);
-    const std::int64_t U = all_terms.size(0), K = rows.size(0);
-    if (all_terms.size(1) != C - 1 || all_terms.size(2) != n) refuse("terms", "shape (U, C - 1, n) like base", "another");
-    all_codes.need_axes(2);
-    if (all_codes.size(1) != n) refuse("codes", "one column for each row", std::to_string(all_codes.size(1)));
-    const std::int64_t V = all_codes.size(0);
-    const std::int32_t* code = all_codes.all<const std::int32_t>(Type::i32, "int32");
+    by.need_axes(1);
+    const std::int64_t T = all_terms.size(0), U = by.size(0), K = rows.size(0);
+    if (all_terms.size(1) != C - 1 || all_terms.size(2) != n) refuse("terms", "shape (T, C - 1, n) like base", "another");
+    const PlaceBuffer number(numbers, "numbers", T, 0, U);
+    const CodedBuffer entries(coded, n, C, U, K);
     if (first < 0 || end < first || end > n) refuse("rows", "a range of the rows", std::to_string(end));
     const ClassBuffer own(classes);
     own.need_length(n);
     for (std::int64_t i = first; i < end; ++i)
         if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
     const WeightBuffer weight(weights, n);
-    const std::int64_t sizes[4] = {n, U, C, 2 + 2 * (U + C + K * C)};
-    const Buffer* arrays[4] = {&part, &by, &per_class, &to};
-    for (int k = 0; k < 4; ++k) {
+    const std::int64_t sizes[3] = {n, C, 2 + 2 * (U + C + K * C)};
+    const Buffer* arrays[3] = {&part, &per_class, &to};
+    for (int k = 0; k < 3; ++k) {
         arrays[k]->need_axes(1);
         arrays[k]->need_length(sizes[k]);
     }
+    std::optional<Matrix> probabilities;
+    if (!p.is_none()) probabilities.emplace(p, "p", n, C, true);
     double* sums = to.all<double>(Type::f64, "float64");
-    for (std::int64_t k = 0; k < sizes[3]; ++k) sums[k] = 0.0;
+    for (std::int64_t k = 0; k < sizes[2]; ++k) sums[k] = 0.0;
     double* at = sums + 2;
     WeighSums where{0.0, 0.0, at, at + U, at + U + C, nullptr, nullptr, nullptr};
     at += U + C + K * C;
@@ -221,10 +221,10 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
     where.bias_curve = at + U;
     where.table_curve = at + U + C;
     run(&Kernels::weigh_terms,
-        WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), code, own.data, weight.data,
-                  part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
-                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, first, end, C, U, V, K, sloped,
-                  curved, &where});
+        WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), number.data, entries.view, own.data,
+                  weight.data, part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
+                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, first, end, C, T, K, sloped, curved,
+                  probabilities ? probabilities->data : nullptr, &where});
     sums[0] = where.loss;
     sums[1] = where.all_curve;
 }
@@ -314,8 +314,9 @@ void bind_scores(nb::module_& m) {
     m.def("add_product", &add_product);
     m.def("inverse_times", &inverse_times);
     m.def("score_test", &score_test);
-    m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg().none());
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 

@@ -147,18 +147,28 @@ def _run_cuts(value: Floats, weight: Floats, bins: int) -> Floats:
     return np.unique(bounds[bounds > value[0]])
 
 
-def pair_terms(
-    columns: Sequence[Any], by_pair: Floats, sizes: Any, classes: Any, *, low: int, last: bool
-) -> Floats:  # (F, C, n)
-    """Return the terms of rows left out, one by one."""
-    C, starts = len(by_pair), np.cumsum(sizes) - sizes
-    out = np.zeros((len(columns), C, len(classes)))
+def pair_codes(
+    columns: Sequence[Any], sizes: Any, classes: Any, n_classes: int, *, low: int, last: bool
+) -> npt.NDArray[np.int32]:  # (F, n)
+    """Return the pair of code and class of each row, one by one."""
+    out = np.zeros((len(columns), len(classes)), np.int32)
     for f, column in enumerate(columns):
         for i, own in enumerate(classes):
             code = int(column[i]) - low
             inside = 0 <= code < sizes[f]
-            if inside or last:
-                out[f, :, i] = by_pair[:, (starts[f] + (code if inside else sizes[f] - 1)) * C + own]
+            row = code if inside else sizes[f] - 1
+            out[f, i] = row * n_classes + own if inside or last else sizes[f] * n_classes
+    return out
+
+
+def code_terms(columns: Sequence[Any], values: Floats, sizes: Any) -> Floats:  # (F, D, n)
+    """Return the values of each code, one by one."""
+    starts = np.cumsum(sizes) - sizes
+    out = np.zeros((len(columns), values.shape[1], len(columns[0])))
+    for f, column in enumerate(columns):
+        for i, code in enumerate(map(int, column)):
+            if 0 <= code < sizes[f]:
+                out[f, :, i] = values[starts[f] + code]
     return out
 
 

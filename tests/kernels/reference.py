@@ -19,7 +19,7 @@ from tallybayes.kernels.hashes import Words
 from tallybayes.kernels.leave_one_out import Coefficients
 from tallybayes.kernels.sparse_pattern import Rows, Starts
 from tallybayes.kernels.types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
-from tallybayes.kernels.weigh import WeighedTerms
+from tallybayes.kernels.weigh import CodedTerms, WeighedTerms
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]
@@ -587,7 +587,8 @@ def find_places(
 def weigh_terms(
     base: Floats,
     terms: Floats,
-    codes: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    coded: CodedTerms,
     classes: NDArray[np.int32],
     weights: Floats | None,
     share: Floats,
@@ -598,6 +599,31 @@ def weigh_terms(
     curved: bool = False,
 ) -> WeighedTerms:
     """Compute the loss of weighted terms; its gradient and diagonal curvature by scale, bias and table."""
+    whole = np.zeros((len(scale), *base.shape))
+    np.add.at(whole, numbers, terms)
+    codes = np.full(coded.codes.shape, -1)
+    starts = np.cumsum(coded.sizes) - coded.sizes
+    for v, code in enumerate(coded.codes):
+        rows = np.flatnonzero(code >= 0)
+        entry = starts[v] + code[rows]
+        codes[v, rows] = coded.bins[entry]
+        if coded.terms[v] >= 0:
+            whole[coded.terms[v]][:, rows] += coded.values[entry].T
+    return _weigh(base, whole, codes, classes, weights, share, scale, bias, table, curved)
+
+
+def _weigh(
+    base: Floats,
+    terms: Floats,
+    codes: NDArray[np.integer],
+    classes: NDArray[np.int32],
+    weights: Floats | None,
+    share: Floats,
+    scale: Floats,
+    bias: Floats,
+    table: Floats,
+    curved: bool,
+) -> WeighedTerms:
     n, C, K = len(classes), len(bias), len(table)
     base = np.concatenate([base, np.zeros((1, n))])  # of the last class
     terms = np.concatenate([terms, np.zeros((len(terms), 1, n))], axis=1)

@@ -91,31 +91,33 @@ def test_runs_of_cells_equal_the_reference(seed):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])
 @pytest.mark.parametrize("n", [0, 1, 7, 1025])
-def test_terms_and_bins_of_codes_equal_the_reference(dtype, n):
+def test_pairs_terms_and_bins_of_codes_equal_the_reference(dtype, n):
     rng = np.random.default_rng(n)
     C, sizes = 3, np.array([4, 1, 30])
     low = 0 if dtype is np.uint8 else -2
     codes = np.stack([rng.integers(low, low + size + 3, n) for size in sizes], axis=1).astype(dtype)
-    classes, by_pair = rng.integers(0, C, n).astype(np.int32), rng.normal(size=(C, sizes.sum() * C))
+    classes, values = rng.integers(0, C, n).astype(np.int32), rng.normal(size=(sizes.sum(), C))
     places, missing = rng.integers(0, 99, sizes.sum()).astype(np.int32), np.array([100, 101, 102], np.int32)
     for given in (codes, tuple(np.ascontiguousarray(codes.T))):
         for last in (False, True):
-            out = np.full((3, C, n), np.nan)
-            kernels.pair_terms(given, by_pair, sizes, classes, out, low=low, last=last)
             np.testing.assert_array_equal(
-                out, reference.pair_terms(codes.T, by_pair, sizes, classes, low=low, last=last)
+                kernels.pair_codes(given, sizes, classes, C, low=low, last=last),
+                reference.pair_codes(codes.T, sizes, classes, C, low=low, last=last),
             )
+        np.testing.assert_array_equal(
+            kernels.code_terms(given, values, sizes), reference.code_terms(codes.T, values, sizes)
+        )
         wanted = reference.bin_codes(codes.T, places, sizes, missing).reshape(3, n)
         np.testing.assert_array_equal(kernels.bin_codes(given, places, sizes, missing), wanted)
 
 
-def test_terms_are_not_written_out_of_bounds():
-    codes, by_pair = np.zeros((2, 1), np.int8), np.zeros((2, 4))
+def test_nothing_is_looked_up_out_of_bounds():
+    codes = np.zeros((2, 1), np.int8)
     with pytest.raises(ValueError, match="classes: wanted from 0 to C - 1, got 2"):
-        kernels.pair_terms(codes, by_pair, [2], np.array([0, 2], np.int32), np.zeros((1, 2, 2)))
-    with pytest.raises(ValueError, match="by_pair"):
-        kernels.pair_terms(codes, by_pair, [3], np.zeros(2, np.int32), np.zeros((1, 2, 2)))
-    with pytest.raises(ValueError, match="out: wanted a C-contiguous array"):
-        kernels.pair_terms(codes, by_pair, [2], np.zeros(2, np.int32), np.zeros((1, 2, 4))[:, :, ::2])
+        kernels.pair_codes(codes, [2], np.array([0, 2], np.int32), 2)
+    with pytest.raises(ValueError, match=r"sizes: wanted fewer than 2\^31 pairs"):
+        kernels.pair_codes(codes, [2**30], np.zeros(2, np.int32), 2)
+    with pytest.raises(ValueError, match="values"):
+        kernels.code_terms(codes, np.zeros((3, 1)), [2])
     with pytest.raises(ValueError, match="missing: wanted length 1"):
         kernels.bin_codes(codes, np.zeros(2, np.int32), [2], np.zeros(2, np.int32))

@@ -12,13 +12,24 @@ from . import reference
 
 
 def _problem(seed, n, C, U, V, weighted):
+    """Return U terms, of which every other is in the first of V tables, and corrections in all of them."""
     rng = np.random.default_rng(seed)
-    K = 3 * V
-    codes = rng.integers(-1, K, (V, n)).astype(np.int32) if K else np.zeros((V, n), np.int32)
+    K, sizes = 3 * V, rng.integers(1, 6, V)
+    codes = np.array([rng.integers(-1, size, n) for size in sizes], np.int32).reshape(V, n)
+    held = np.arange(U)[1::2][:V].astype(np.int32)  # the terms in tables
+    numbers = np.setdiff1d(np.arange(U), held).astype(np.int32)
+    coded = kernels.CodedTerms(
+        codes,
+        sizes,
+        rng.normal(size=(sizes.sum(), C - 1)),
+        np.concatenate([held, np.full(V - len(held), -1)]).astype(np.int32),
+        rng.integers(-1, K, sizes.sum()).astype(np.int32),
+    )
     return (
         rng.normal(size=(C - 1, n)) * 5,
-        rng.normal(size=(U, C - 1, n)) * 10 ** rng.uniform(-2, 2, (U, 1, 1)),
-        codes,
+        rng.normal(size=(len(numbers), C - 1, n)) * 10 ** rng.uniform(-2, 2, (len(numbers), 1, 1)),
+        numbers,
+        coded,
         rng.integers(0, C, n).astype(np.int32),
         rng.uniform(0, 2, n) if weighted else None,
         np.where(rng.random(n) < 0.5, 1.0, rng.random(n)),
@@ -33,7 +44,7 @@ def _problem(seed, n, C, U, V, weighted):
     n=st.sampled_from([0, 1, 3, 4, 255, 256, 257, 600]),
     C=st.sampled_from([1, 2, 3, 5]),
     U=st.sampled_from([0, 1, 4]),
-    V=st.sampled_from([0, 1, 3]),
+    V=st.sampled_from([0, 1, 3, 5]),
     weighted=st.booleans(),
     curved=st.booleans(),
 )
@@ -51,13 +62,12 @@ def test_loss_and_derivatives_are_those_of_the_twin(each_isa, seed, n, C, U, V, 
 
 
 def test_the_slopes_are_those_of_the_loss():
-    base, terms, codes, classes, weights, share, scale, bias, table = _problem(1, 40, 3, 2, 2, True)
-    found = kernels.weigh_terms(base, terms, codes, classes, weights, share, scale, bias, table, curved=True)
+    *given, scale, bias, table = _problem(1, 40, 3, 4, 2, True)
+    found = kernels.weigh_terms(*given, scale, bias, table, curved=True)
     point, step = np.concatenate([scale, bias, table.ravel()]), 1e-6
 
     def loss(at):
-        a, b, t = at[:2], at[2:5], at[5:].reshape(-1, 3)
-        return kernels.weigh_terms(base, terms, codes, classes, weights, share, a, b, t).loss
+        return kernels.weigh_terms(*given, at[:4], at[4:7], at[7:].reshape(-1, 3)).loss
 
     for k in range(len(point)):
         nudge = np.zeros(len(point))
@@ -65,21 +75,48 @@ def test_the_slopes_are_those_of_the_loss():
         assert (loss(point + nudge) - loss(point - nudge)) / (2 * step) == pytest.approx(found.slopes[k], abs=1e-4)
 
 
-@pytest.mark.parametrize(("place", "value"), [(2, 99), (3, 7)])
-def test_codes_and_classes_out_of_range_are_refused(place, value):
+def test_probabilities_are_those_of_the_scores():
+    base, terms, numbers, coded, classes, weights, share, scale, bias, table = _problem(4, 300, 3, 1, 0, True)
+    p = np.full((300, 3), np.nan)
+    kernels.weigh_terms(
+        base, terms, numbers, coded, classes, weights, share, scale, bias, table, rows=slice(10, 300), p=p
+    )
+    inside = bias[:-1, None] - bias[-1] + scale[0] * terms[0]
+    scores = np.vstack([base + share * inside, np.zeros(300)])
+    wanted = np.exp(scores) / np.exp(scores).sum(axis=0)
+    np.testing.assert_allclose(p[10:], wanted.T[10:], rtol=1e-12)
+    assert np.isnan(p[:10]).all()
+
+
+def test_classes_out_of_range_are_refused():
     given = list(_problem(2, 5, 2, 1, 1, False))
-    given[place] = np.full_like(given[place], value)
-    with pytest.raises(ValueError, match="wanted"):
+    given[4] = np.full_like(given[4], 7)
+    with pytest.raises(ValueError, match="classes: wanted"):
+        kernels.weigh_terms(*given)
+
+
+@pytest.mark.parametrize(("part", "bad"), [("terms", 9), ("terms", -2), ("bins", 99), ("bins", -2)])
+def test_numbers_of_terms_and_corrections_out_of_range_are_refused(part, bad):
+    given = list(_problem(2, 5, 2, 1, 1, False))
+    given[3] = given[3]._replace(**{part: np.full_like(getattr(given[3], part), bad)})
+    with pytest.raises(ValueError, match=f"{part}: wanted"):
         kernels.weigh_terms(*given)
 
 
 def test_shapes_that_do_not_fit_are_refused():
     given = list(_problem(3, 5, 2, 1, 1, False))
-    for k in (1, 2, 5, 6, 7, 8):
+    for k in (1, 2, 6, 8, 9):
         wrong = list(given)
         wrong[k] = np.zeros((*given[k].shape[:-1], given[k].shape[-1] + 1), given[k].dtype)
         with pytest.raises(ValueError, match="wanted"):
             kernels.weigh_terms(*wrong)
+    for name in ("codes", "values", "terms", "bins"):
+        array = getattr(given[3], name)
+        longer = np.zeros((*array.shape[:-1], array.shape[-1] + 1), array.dtype)
+        with pytest.raises(ValueError, match=f"{name}: wanted"):
+            kernels.weigh_terms(*given[:3], given[3]._replace(**{name: longer}), *given[4:])
+    with pytest.raises(TypeError, match="coded: wanted a tuple of five"):
+        kernels.weigh_terms(*given[:3], (), *given[4:])
 
 
 @given(seed=st.integers(0, 2**32), cut=st.integers(0, 600), C=st.sampled_from([1, 2, 3, 6]))
@@ -99,10 +136,10 @@ def test_the_loss_alone_is_the_same():
     assert not alone.slopes.any()
 
 
-@pytest.mark.parametrize("code", [-2, 6, 2**31 - 1])
+@pytest.mark.parametrize("code", [-2, 5, 2**31 - 1])
 def test_a_code_outside_the_table_is_refused(code):
     given = list(_problem(3, 300, 3, 2, 2, False))
-    given[2][1, 257] = code
+    given[3].codes[1, 257] = code
     with pytest.raises(ValueError, match=f"codes: wanted rows of the table, or -1, got {code}, row 257"):
         kernels.weigh_terms(*given)
     assert kernels.weigh_terms(*given, rows=slice(0, 257)).loss > 0  # the others are not read

@@ -220,7 +220,8 @@ class Categorical(Event[Codes]):
             if int(data.sizes.sum()) * C * C > _MOST_PAIRS:
                 return None
             full, less = (data.table(one) for one in _tables_without_one(statistic, options))
-            return PairTerms(data.columns, data.sizes, _by_pair(full, less), data.low, data.rows is not None)
+            last = data.rows is not None
+            return PairTerms(data.columns, data.sizes, _by_pair(full, less), data.low, last, data.positions())
 
         alone = weights is None
         return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)

@@ -43,11 +43,11 @@ class PairTerms:
     Attributes
     ----------
     columns, sizes, low, last
-        The codes of the rows: see `kernels.pair_terms`.
+        The codes of the rows: see `kernels.pair_codes`.
     by_pair : ndarray, shape (C, Σ sizes · C)
         The terms of each pair of a code and the class of a row left out.
-    cells : ndarray, shape (F, n), or None
-        The cells of the rows, where codes are cells of the likelihood.
+    cell_of : ndarray, shape (Σ sizes,), or None
+        The cell of the likelihood that each code stands for; None where codes are cells.
     """
 
     columns: npt.NDArray[np.integer] | tuple[npt.NDArray[np.integer], ...]
@@ -55,7 +55,7 @@ class PairTerms:
     by_pair: Floats
     low: int = 0
     last: bool = False
-    cells: npt.NDArray[np.uint8] | None = None
+    cell_of: npt.NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)

@@ -297,8 +297,7 @@ class Histogram(Event[Dense]):
             experts = self._experts(statistic, options)
             if experts.pairs is None:
                 return None
-            found = experts.cells.find(data)
-            return PairTerms(found.T, experts.cells.sizes, experts.pairs, cells=found)
+            return PairTerms(experts.cells.find(data).T, experts.cells.sizes, experts.pairs)
 
         return LeftOut(add, lambda: self.length(data), columns, pairs if weights is None else None)
 

@@ -118,6 +118,10 @@ class Codes:
         code = np.where((code < 0) | (code >= size), size - 1, code)
         return np.asarray(self.rows[starts[f] + code] - slots[f])
 
+    def positions(self) -> npt.NDArray[np.intp] | None:  # (Σ sizes,)
+        """Return the position among its column's labels of each code, past the last if unseen; None if codes are."""
+        return None if self.rows is None else np.asarray(self.rows - np.repeat(self._starts[1], self.sizes))
+
     @cached_property
     def _starts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:  # (F,) each
         """Each column's first table row here, and in the model's table."""

@@ -69,7 +69,9 @@ class _Weighted:
     def __init__(self, terms: Terms, *, common: bool) -> None:
         self.terms = terms
         self._parts = np.empty_like(terms.terms)  # (U, C − 1, n) what each column adds to the scores, less the last's
-        bias = np.empty_like(terms.base)
+        bias, bins = np.empty_like(terms.base), terms.coded.codes
+        first = np.cumsum(terms.coded.sizes) - terms.coded.sizes
+        codes = np.where(bins < 0, -1, bins + first[:, None])
         for start in (0, 1):  # rows are in the order of content hashes: halves at random
             here = slice(1 - start, None, 2)
             fitted, share = fit_weights(terms.take(slice(start, None, 2)), common=common), terms.share[here]
@@ -77,7 +79,7 @@ class _Weighted:
             nothing = np.zeros((1, fitted.table.shape[1]))
             table = less_last(np.concatenate([fitted.table, nothing]).T)  # (C − 1, K + 1): the last is of no correction
             for u, scale in enumerate(fitted.scale):
-                corrections = share * table[:, terms.codes[u, here]]
+                corrections = share * table[:, codes[u, here]]
                 self._parts[u][:, here] = (1 + share * (scale - 1)) * terms.terms[u][:, here] + corrections
         self._scores = terms.base - terms.terms.sum(axis=0) + bias + self._parts.sum(axis=0)
 

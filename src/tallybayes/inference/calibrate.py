@@ -28,7 +28,7 @@ from tallybayes.inference.sample_size import has_few_terms, rows_for_one_weight,
 from tallybayes.inference.sampled_rows import SampledRows, at_most_one
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
-from tallybayes.inference.terms import FittedWeights, Terms, probabilities
+from tallybayes.inference.terms import FittedWeights, Terms
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.inference.weights import ColumnWeights, share_of_others
@@ -192,9 +192,9 @@ class _Search:
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
         given, n_whole = replace(terms.to_fit(classes, weights), threads=self.threads), len(classes)
         fitted = fit_fading(given, n_whole, common=common, precision=precision)
-        whole = given.only(n_whole)
-        before, after = whole.loss(), whole.faded(fitted.fading).loss(fitted)
-        prior = _prior_if_below(terms, classes, weights, given.faded(fitted.fading), fitted)
+        faded = given.faded(fitted.fading)
+        before, after = given.loss(rows=n_whole), faded.loss(fitted, n_whole)
+        prior = _prior_if_below(terms, classes, weights, faded, fitted)
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
@@ -300,7 +300,7 @@ def _prior_if_below(
     n = len(classes)
     if n < _SURE:
         return None
-    p = probabilities(given, fitted)[np.arange(n), classes]
+    p = given.probabilities(fitted, n)[np.arange(n), classes]
     of_prior = losses(terms.prior, classes)
     more, error = _mean(-kernels.log(np.maximum(p, np.finfo(float).tiny)) - of_prior, weights)
     more += (fitted.effective + len(terms.columns)) / n

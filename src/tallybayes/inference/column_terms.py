@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes, LeftOut, PairTerms
+from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
@@ -20,12 +21,12 @@ from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import Hashes, mix, row_hashes
+from tallybayes.inference.block_terms import BlockTerms, PairedTerms, RowTerms, TermsToFit, coded_terms, shifted
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.correction_bins import CorrectionBins, bins_of, no_bins
+from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins, bins_of, bins_of_rows
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.missing_terms import MissingTerms, missing_terms
-from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
@@ -38,9 +39,10 @@ _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fi
 _PARTIAL, _MANY_ROWS = 5, 1000
 _ODD = 0x9E3779B97F4A7C15 - (1 << 64)  # 2^64 over the golden ratio: keys of neighbours differ in many bits
 _NO_KEYS = np.zeros(0, np.uint64)
-_LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
+_LARGEST = 1e4  # a log of a prior this far below the others is as good as impossible
 
 
+Places: TypeAlias = npt.NDArray[np.intp]
 _Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floats]
 
 
@@ -58,8 +60,9 @@ class ColumnTerms:
         The columns.
     prior : ndarray, shape (n, C)
         The log of the class prior without each row.
-    terms : ndarray, shape (F, C, n)
-        The log-likelihood of each value without its row; 0 where it is missing, −∞ is a large negative number.
+    blocks : tuple of BlockTerms
+        The log-likelihood of each value without its row, block by block of columns; 0 where it is missing, −∞ is a
+        large negative number.
     offset : ndarray, shape (F,)
         The weight of each term before calibration: 1, or 0 for an interaction that has to earn its weight.
     free : ndarray of bool, shape (F,)
@@ -81,7 +84,7 @@ class ColumnTerms:
     rows: RowBatch
     columns: tuple[str, ...]
     prior: Floats
-    terms: Floats
+    blocks: tuple[BlockTerms, ...]
     present: npt.NDArray[np.bool_]  # (n, columns that are not made of others)
     offset: Floats
     free: npt.NDArray[np.bool_]
@@ -110,7 +113,7 @@ class ColumnTerms:
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
         (n, C), schema = prior.shape, evidence.schema
         names = tuple(name for block in schema.blocks for name in block.columns)
-        terms, present = np.zeros((len(names), C, n)), np.ones((n, len(schema.columns)), bool)
+        terms, present = list[BlockTerms](), np.ones((n, len(schema.columns)), bool)
         place, offset = {name: u for u, name in enumerate(names)}, np.ones(len(names))
         free = np.zeros(len(names), bool)
         made_of: list[tuple[int, ...]] = []
@@ -128,28 +131,28 @@ class ColumnTerms:
                 made_of.append(tuple(place.get(name, -1) for name in event.columns))
             else:
                 made_of += [(u,) for u in at]
-            left = event.without_rows(statistic, data, classes, weights)
-            with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
-                pairs = None if left.pairs is None or unknown.any() else left.pairs(options)
-                if pairs is not None:
-                    _write_pairs(pairs, classes, terms[at.start : at.stop])
-                else:
-                    each = _each(left, options, evidence, block, choices, rows, classes, weights)
-                    for u, term in zip(at, each, strict=True):
-                        terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
-                likelihood = event.estimate(statistic, options) if binned else None
-            if isinstance(event, Product) and event.partial:
-                again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
-            if event.product:
-                bins.append(no_bins(n))
-                continue
-            absent = data.absent()
+            absent = None if event.product else data.absent()
             if absent is not None:
                 present[:, at.start : at.stop] = ~absent
+            left = event.without_rows(statistic, data, classes, weights)
+            with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
+                likelihood = event.estimate(statistic, options) if binned and not event.product else None
+                mine = [NO_BINS] * len(at) if likelihood is None else bins_of(likelihood, len(at))
+                pairs = None if left.pairs is None or unknown.any() else left.pairs(options)
+                if pairs is not None:
+                    terms.append(PairedTerms.of(at.start, pairs, classes, mine))
+                else:
+                    each = _each(left, options, evidence, block, choices, rows, classes, weights)
+                    dense = [shifted(np.where(unknown, 0.0, term) if unknown.any() else term) for term in each]
+                    codes = None
+                    if likelihood is not None:
+                        codes = bins_of_rows(mine, likelihood, data, present[:, at.start : at.stop])
+                    terms.append(RowTerms(at.start, np.stack(dense), codes))
+            if isinstance(event, Product) and event.partial:
+                again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
+            bins += mine
             if likelihood is None:
                 continue
-            known = None if pairs is None else pairs.cells
-            bins += bins_of(likelihood, data, present[:, at.start : at.stop], known)
             shares = likelihood.missing()
             for f in np.flatnonzero((shares.max(axis=0) > 0) & (shares.min(axis=0) < 1)).tolist():
                 there = present[:, at.start + f]
@@ -157,8 +160,9 @@ class ColumnTerms:
                     missing_terms(at.start + f, evidence.rows.to_float(), shares[:, f], there, classes, weights)
                 )
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
-            bins = [no_bins(n)] * len(names)
-        parts = (prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
+            bins = [NO_BINS] * len(names)
+            terms = [block.without_bins() for block in terms]
+        parts = (prior, tuple(terms), present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
         return cls(evidence, rows, names, *parts, hashes)
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
@@ -169,12 +173,17 @@ class ColumnTerms:
         return replace(
             self,
             columns=self.columns + other.columns,
-            terms=np.concatenate([self.terms, other.terms]),
+            blocks=self.blocks + tuple(replace(one, start=one.start + len(self.columns)) for one in other.blocks),
             offset=np.concatenate([self.offset, other.offset]),
             free=np.concatenate([self.free, other.free]),
             made_of=(*self.made_of, *made_of),
             bins=self.bins + other.bins,
         )
+
+    @cached_property
+    def terms(self) -> Floats:  # (F, C, n)
+        """The terms of each row."""
+        return np.concatenate([block.dense() for block in self.blocks])
 
     @property
     def share(self) -> Floats:  # (n,)
@@ -195,38 +204,61 @@ class ColumnTerms:
         kept = left.T  # (U, rows)
         if self.made_of != tuple((u,) for u in range(F)):
             kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])
-        U, C, m, absent = len(self.terms), len(self.evidence.classes), len(some), self.missing
-        terms = np.empty((U + len(absent), C - 1, n + m))
-        np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:U, :, :n])
-        np.multiply(terms[:U, :, some], kept[:, None, :], out=terms[:U, :, n:])
-        for place, term_of in self.again.items():
-            terms[place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
-        for one, out in zip(absent, terms[U:], strict=True):
-            out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
-        base, offset = np.empty((C - 1, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
-        base[:, :n] = less_last(np.maximum(self.prior, -_LARGEST).T)
-        base[:, n:] = base[:, some]
-        base += weighted_sum(offset, terms)
-        sizes = np.array([one.size for one in self.bins])
-        starts, binned = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
-        codes = np.empty((len(binned), n + m), np.int32)
-        for u, code in zip(binned, codes, strict=True):
-            mine = self.bins[u]
-            code[:n], code[n:] = mine.codes, np.where(kept[u], mine.codes[some], mine.size - 1)
-            code += np.int32(starts[u])
+        parts = [self._to_fit(block, some, kept) for block in self.blocks]
+        terms, numbers = self._of_rows(parts, some, left)
+        base, absent = np.empty((len(self.evidence.classes) - 1, n + len(some))), len(self.missing)
+        base[:, :n] = less_last(self.plain_scores.T)
+        base[:, n:] = self._base_of_dropped(some, kept, terms[:, :, n:], numbers)
         weight = np.ones(n) if weights is None else weights
         return Terms(
             base,
             terms,
-            offset,
-            np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(len(absent))]),
-            np.concatenate([self.free, np.zeros(len(absent), bool)]),
-            codes,
-            int(sizes.sum()),
+            numbers,
+            coded_terms(parts, n + len(some), len(base)),
+            np.concatenate([self.offset, np.zeros(absent)]),
+            np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(absent)]),
+            np.concatenate([self.free, np.zeros(absent, bool)]),
+            sum(one.size for one in self.bins),
+            sum(one.size > 0 for one in self.bins),
             share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F),
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
+
+    def _to_fit(self, block: BlockTerms, some: Places, kept: npt.NDArray[np.bool_]) -> TermsToFit:
+        """Return the terms of a block's columns, of all rows and of some that keep only some values."""
+        sizes = np.array([one.size for one in self.bins])
+        at = np.array(block.columns)
+        first, sizes = (np.cumsum(sizes) - sizes)[at], sizes[at]  # of the columns' corrections
+        return block.to_fit(some, kept[at], first, sizes)
+
+    def _of_rows(
+        self, parts: Sequence[TermsToFit], some: Places, left: npt.NDArray[np.bool_]
+    ) -> tuple[Floats, npt.NDArray[np.int32]]:  # (T, C − 1, n + rows), (T,)
+        """Return the terms that each row has by itself, and their numbers; those of missing values, too."""
+        n, U, D = len(self.present), len(self.columns), len(self.evidence.classes) - 1
+        mine = [(part.terms, part.columns) for part in parts if part.terms is not None]
+        absent = np.empty((len(self.missing), D, n + len(some)))
+        for one, out in zip(self.missing, absent, strict=True):
+            out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
+        mine += [(absent, range(U, U + len(absent)))]
+        terms = np.concatenate([each for each, _ in mine]) if len(absent) or len(mine) != 2 else mine[0][0]
+        numbers = np.concatenate([np.array(columns, np.int32) for _, columns in mine])
+        for place, term_of in self.again.items():
+            terms[numbers == place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
+        return terms, numbers
+
+    def _base_of_dropped(
+        self, some: Places, kept: npt.NDArray[np.bool_], terms: Floats, numbers: npt.NDArray[np.int32]
+    ) -> Floats:  # (C − 1, rows)
+        """Return the plain scores of some rows that keep only some columns, less the last class's."""
+        scores, shared = np.maximum(self.prior[some], -_LARGEST), np.ones(len(self.offset) + len(self.missing), bool)
+        shared[numbers] = False
+        for block in self.blocks:
+            if isinstance(block, PairedTerms) and shared[block.start]:
+                block.add_scores(block.dropped(some, kept[block.columns]), self.offset[block.columns], scores)
+        factors = np.concatenate([self.offset, np.zeros(len(self.missing))])[numbers]
+        return less_last(scores.T) + weighted_sum(factors, terms)
 
     def _keys(self) -> npt.NDArray[np.uint64]:  # (n,)
         """Return a random number for each row that depends on its content, and on which of its copies it is."""
@@ -242,41 +274,56 @@ class ColumnTerms:
         """Which terms are interactions that have to earn their weight."""
         return np.asarray(np.array([len(parts) > 1 for parts in self.made_of]) & (self.offset == 0))
 
+    @cached_property
     def plain_scores(self) -> Floats:  # (n, C)
-        """Return the scores of the rows without weights, each left out; finite."""
-        return np.asarray(np.maximum(self.prior, -_LARGEST) + weighted_sum(self.offset, self.terms).T)
+        """The scores of the rows without weights, each left out; finite."""
+        return np.asarray(np.maximum(self.prior, -_LARGEST) + self._total(self.offset))
+
+    def _total(self, factors: Floats) -> Floats:  # (n, C)
+        """Return the sum of all terms, each times a factor."""
+        out = np.zeros_like(self.prior)
+        for block in self.blocks:
+            if isinstance(block, PairedTerms):
+                block.add_scores(block.pairs, factors[block.columns], out)
+            else:
+                out += weighted_sum(factors[block.columns], block.terms).T
+        return out
+
+    def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
+        """Return the calibrated scores of the rows, each left out."""
+        more = self._total(weights.of(self.columns, self.offset) - self.offset) + corrections
+        return np.asarray(self.prior + self._total(self.offset) + self.share[:, None] ** weights.fading * more)
 
     def has_class(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
-        return np.asarray(self.plain_scores()[np.arange(len(classes)), classes] > -_LARGEST / 2)
+        return np.asarray(self.plain_scores[np.arange(len(classes)), classes] > -_LARGEST / 2)
 
     def of_columns(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms of some columns as the fit takes them, a table for each.
 
         They are those of the rows as they are.
         """
-        terms, bins = self.terms[some], [self.bins[u] for u in some]
-        sizes = np.array([one.size for one in bins])
-        starts = np.cumsum(sizes) - sizes
-        codes = [one.codes + np.int32(at if one.size else 0) for one, at in zip(bins, starts, strict=True)]
+        terms, sizes = self.terms[some], np.array([self.bins[u].size for u in some], np.int64)
+        n, C, total = len(classes), self.prior.shape[1], int(sizes.sum())
+        bins = np.full((len(self.columns), n), -1, np.int32)
+        for block in self.blocks:
+            found = block.bins_of_rows()
+            if found is not None:
+                bins[block.columns] = found
+        none = np.full(len(some), -1, np.int32)
         return Terms(
             less_last(np.maximum(self.prior, -_LARGEST).T + terms.sum(axis=0)),
             np.ascontiguousarray(terms[:, :-1] - terms[:, -1:]),
+            np.arange(len(some), dtype=np.int32),
+            kernels.CodedTerms(bins[some], sizes, np.zeros((total, C - 1)), none, np.arange(total, dtype=np.int32)),
             np.ones(len(some)),
             np.ones(len(some)),
             np.zeros(len(some), bool),
-            np.array(codes, np.int32),
-            int(sizes.sum()),
+            total,
+            len(some),
             share_of_others(self.present[:, some].sum(axis=1).astype(np.float64), len(some)),
             classes,
             weights,
-        )
-
-    def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
-        """Return the calibrated scores of the rows, each left out."""
-        more = weighted_sum(weights.of(self.columns, self.offset) - self.offset, self.terms).T + corrections
-        return np.asarray(
-            self.prior + weighted_sum(self.offset, self.terms).T + self.share[:, None] ** weights.fading * more
         )
 
     def weights(self, fitted: FittedWeights) -> ColumnWeights:
@@ -335,7 +382,7 @@ def _of_kept_parts(
     """Return the left-out terms of some rows that keep only some columns."""
     out = np.zeros((len(some), statistic.rows.shape[0]))
     event.without_rows_and_parts(statistic, data, classes, weights, some, kept).add(options, out)
-    return _shifted(out)
+    return shifted(out)
 
 
 def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
@@ -354,27 +401,6 @@ def with_products(evidence: Evidence) -> Evidence:
     if not evidence.schema.products:
         return evidence
     return replace(evidence, schema=replace(evidence.schema, blocks=tuple(map(whole, evidence.schema.blocks))))
-
-
-def _write_pairs(pairs: PairTerms, classes: ClassCodes, out: Floats) -> None:
-    """Write the terms of all columns, (F, C, n), as `_shifted` gives them."""
-    table = _shifted_in_place(pairs.by_pair.copy())
-    kernels.pair_terms(pairs.columns, table, pairs.sizes, classes, out, low=pairs.low, last=pairs.last)
-    if np.isnan(table).any():  # perhaps only of pairs that no row has
-        refuse_nan(out)
-
-
-def _shifted(term: Floats) -> Floats:  # (C, n)
-    """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
-    by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
-    refuse_nan(by_class)
-    return _shifted_in_place(by_class)
-
-
-def _shifted_in_place(by_class: Floats) -> Floats:  # (C, n)
-    greatest = by_class.max(axis=0)
-    by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
-    return np.maximum(by_class, -_LARGEST, out=by_class)
 
 
 def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from tallybayes.categories import Categories
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import Likelihood
 
-__all__ = ["CorrectionBins", "bins_of", "no_bins"]
+__all__ = ["NO_BINS", "CorrectionBins", "bins_of", "bins_of_rows"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
@@ -20,52 +21,57 @@ _BINS = 16  # of a column of numbers
 
 @dataclass(frozen=True)
 class CorrectionBins:
-    """The bins of a column's corrections, and the bin of each row.
+    """The bins of a column's corrections.
 
-    The last of all is that of missing values.
+    Attributes
+    ----------
+    cells : Categories, ndarray or None
+        The values that have a bin each, or the bounds between bins of numbers; None without bins.
+    of_cell : ndarray of int32, shape (V,)
+        The bin of each cell of the likelihood; of categories, also that of a value never seen.
+    size : int
+        The number of bins; the last is that of missing values.
     """
 
     cells: Categories | Floats | None
-    codes: npt.NDArray[np.int32]  # (n,)
+    of_cell: npt.NDArray[np.int32]
     size: int
 
+    def find(self, cell: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+        """Return the bins of some cells; one that does not exist stands for a missing value."""
+        return np.append(self.of_cell, np.int32(self.size - 1))[np.minimum(cell, len(self.of_cell))]
 
-def no_bins(n: int) -> CorrectionBins:
-    """Return no bins, for n rows."""
-    return CorrectionBins(None, np.full(n, -1, np.int32), 0)
+
+NO_BINS = CorrectionBins(None, np.zeros(0, np.int32), 0)
 
 
-def bins_of(
-    likelihood: Likelihood,
-    data: Encoded,
-    present: npt.NDArray[np.bool_],
-    known: npt.NDArray[np.uint8] | None = None,
-) -> list[CorrectionBins]:
-    """Return the bins of each column: runs of its likelihood's cells, chosen by the weight of all rows.
+def bins_of(likelihood: Likelihood, columns: int) -> list[CorrectionBins]:
+    """Return the bins of each column: runs of its likelihood's cells, chosen by the weight of all rows."""
+    first = likelihood.cells(0)
+    if first is None:
+        return [NO_BINS] * columns
+    if isinstance(first, Categories):
+        return [_bins_of_values(likelihood, f) for f in range(columns)]
+    return _bins_of_numbers(likelihood, columns)
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-        The likelihood of the columns.
-    data : Encoded
-        The rows.
-    present : ndarray of bool, shape (n, F)
-        Which values are present.
-    known : ndarray, shape (F, n), optional
-        The cells of the rows, if they have been found before.
-    """
-    n, F = present.shape
-    if likelihood.cells(0) is None:
-        return [no_bins(n)] * F
-    found = likelihood.find_cells(data) if known is None else known
+
+def bins_of_rows(
+    bins: Sequence[CorrectionBins], likelihood: Likelihood, data: Encoded, present: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int32] | None:  # (F, n)
+    """Return the bin of each row's value, given which values are present (n, F); None without bins."""
+    if bins[0].cells is None:
+        return None
+    missing, found = np.array([one.size - 1 for one in bins], np.int32), likelihood.find_cells(data)
     if isinstance(found, np.ndarray):
-        return _bins_of_numbers(likelihood, found)
-    return [_bins_of_values(likelihood, f, cell, present[:, f]) for f, cell in enumerate(found)]
+        sizes = np.array([len(one.of_cell) for one in bins], np.int64)
+        return kernels.bin_codes(found.T, np.concatenate([one.of_cell for one in bins]), sizes, missing)
+    out = np.empty((len(bins), len(present)), np.int32)
+    for f, (one, cell) in enumerate(zip(bins, found, strict=True)):
+        out[f] = one.find(np.where(present[:, f], cell, len(one.of_cell)))
+    return out
 
 
-def _bins_of_values(
-    likelihood: Likelihood, f: int, found: npt.NDArray[np.integer], present: npt.NDArray[np.bool_]
-) -> CorrectionBins:
+def _bins_of_values(likelihood: Likelihood, f: int) -> CorrectionBins:
     """Return the bins of a column of values: one for each of the most frequent, and one for the others."""
     cells, weight = likelihood.cells(f), likelihood.cell_weights(f)
     assert isinstance(cells, Categories)
@@ -73,19 +79,15 @@ def _bins_of_values(
     often = np.sort(np.argsort(-weight, kind="stable")[: _MOST_VALUES - 1]) if many else np.arange(len(cells))
     place = np.full(len(cells) + 1, len(often), np.int32)  # a value never seen: with the rare ones
     place[often] = np.arange(len(often))
-    size = len(often) + 1
-    if not present.all():
-        found = np.where(present, found, len(place))
-        place = np.append(place, np.int32(size))
-    return CorrectionBins(cells.take(often) if many else cells, place[found], size + 1)
+    return CorrectionBins(cells.take(often) if many else cells, place, len(often) + 2)
 
 
-def _bins_of_numbers(likelihood: Likelihood, found: npt.NDArray[np.uint8]) -> list[CorrectionBins]:
+def _bins_of_numbers(likelihood: Likelihood, columns: int) -> list[CorrectionBins]:
     """Return the bins of columns of numbers: runs of cells with about as much of the weight each, but for the first."""
-    cells = [likelihood.cells(f) for f in range(len(found))]
+    cells = [likelihood.cells(f) for f in range(columns)]
     sizes = np.array([len(one) for one in cells if one is not None], np.int64)
-    weights = np.concatenate([likelihood.cell_weights(f) for f in range(len(found))])
+    weights = np.concatenate([likelihood.cell_weights(f) for f in range(columns)])
     places, cuts, counts = kernels.cut_runs(np.concatenate(cells), weights, sizes, _BINS)  # type: ignore[arg-type]
-    codes = kernels.bin_codes(found.T, places, sizes, (counts + 1).astype(np.int32))
-    each = zip(np.split(cuts, np.cumsum(counts)[:-1]), codes, strict=True)
-    return [CorrectionBins(mine, code, len(mine) + 2) for mine, code in each]
+    ends, all_cuts = np.cumsum(sizes).tolist(), np.split(cuts, np.cumsum(counts)[:-1])
+    starts = [0, *ends[:-1]]
+    return [CorrectionBins(mine, places[a:b], len(mine) + 2) for mine, a, b in zip(all_cuts, starts, ends, strict=True)]

@@ -66,7 +66,7 @@ def fit_weights(
     alone : FittedWeights, optional
         What was fitted to the same terms without interactions, if that is known.
     """
-    own, (U, D, _) = np.flatnonzero(terms.target), terms.terms.shape
+    own, U, D = np.flatnonzero(terms.target), len(terms.target), len(terms.base)
     some = max(_FEWEST_ROWS, min(_SOME, _SOME_CELLS // max(1, U * D)))
     if alone is None:
         fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
@@ -141,7 +141,7 @@ class _Fit:
     """The numbers being fitted, t, ω, b and β one after the other, and the precision of each group."""
 
     def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
-        U, C = len(terms.terms), len(terms.base) + 1
+        U, C = len(terms.target), len(terms.base) + 1
         self.terms, self.sizes, self.first = terms, (U, C, terms.corrections), terms.target - terms.offset
         own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
@@ -149,7 +149,7 @@ class _Fit:
         self.at, self.effective = np.zeros(len(self.group)), 0.0
         # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
         # numbers C − 1 are distinct, each known by C / (C − 1) times as many rows; and of V values V − 1.
-        some = 1 - len(terms.codes) / max(1, terms.corrections)
+        some = 1 - terms.tables / max(1, terms.corrections)
         rest = max(1, C - 1) / C
         self.distinct = np.array([1.0, 1.0, rest, rest * some, 1.0, 1.0])
         self.told = np.array([1.0, 1.0, 1 / rest, 1 / rest, 1.0, 1.0])

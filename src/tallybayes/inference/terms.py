@@ -11,9 +11,10 @@ import numpy.typing as npt
 from tallybayes import engines, kernels
 from tallybayes.events.inputs import Floats
 
-__all__ = ["FittedWeights", "Terms", "less_last", "probabilities", "weighted_sum"]
+__all__ = ["FittedWeights", "Terms", "less_last", "no_codes", "weighted_sum"]
 
-_AT_ONCE = 1 << 19  # terms and codes of a slice of rows, 6 MB: some half a millisecond of work for a thread
+_AT_ONCE = 1 << 19  # terms of a slice of rows: some half a millisecond of work for a thread
+_ROWS_PER_ENTRY = 4  # the fewest rows of a slice, for each entry of a table: every slice makes the tables anew
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,20 @@ class Terms:
     ----------
     base : ndarray, shape (C − 1, n)
         The plain scores: the log of the class prior plus all terms of offset 1; less the score of the last class.
-    terms : ndarray, shape (U, C − 1, n)
-        The terms, less the last class's; 0 where a column is missing.
+    terms : ndarray, shape (T, C − 1, n)
+        Terms of each row, less the last class's; 0 where a column is missing.
+    numbers : ndarray of int32, shape (T,)
+        Which of all U terms these are.
+    coded : kernels.CodedTerms
+        The other terms, by codes that rows share, and which correction each row has in each table.
     offset : ndarray, shape (U,)
         The weight of each term in `base`: 1 for a column, 0 for a missing value and for an interaction.
     target : ndarray, shape (U,)
         The weight that each term is drawn to with few rows: 1, or 0 for an interaction, which has to earn its weight.
     free : ndarray of bool, shape (U,)
         Which interactions cost nothing beside that.
-    codes : ndarray of int32, shape (V, n)
-        The correction of each row in each table; −1 for none.
-    corrections : int
-        The number of corrections of all tables together.
+    corrections, tables : int
+        The number of corrections, and of the columns that have some.
     share : ndarray, shape (n,)
         The share of the other columns that each row has.
     classes : ndarray of int32, shape (n,)
@@ -48,11 +51,13 @@ class Terms:
 
     base: Floats
     terms: Floats
+    numbers: npt.NDArray[np.int32]
+    coded: kernels.CodedTerms
     offset: Floats
     target: Floats
     free: npt.NDArray[np.bool_]
-    codes: npt.NDArray[np.int32]
     corrections: int
+    tables: int
     share: Floats
     classes: npt.NDArray[np.int32]
     weights: Floats | None
@@ -63,45 +68,68 @@ class Terms:
         cls, prior: Floats, term: Floats, share: Floats, classes: npt.NDArray[np.int32], weights: Floats | None
     ) -> Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
-        nothing, one = np.zeros((0, len(classes)), np.int32), np.ones(1)
-        return cls(
-            less_last((prior + term).T), less_last(term.T)[None], one, one, one > 1, nothing, 0, share, classes, weights
-        )
+        one, none = np.ones(1), no_codes(*prior.shape)
+        total, first = less_last(term.T)[None], np.zeros(1, np.int32)
+        return cls(less_last((prior + term).T), total, first, none, one, one, one > 1, 0, 0, share, classes, weights)
 
     def of(self, index: npt.NDArray[np.intp]) -> Terms:
         """Return some of the terms."""
-        kept = {name: getattr(self, name)[index] for name in ("terms", "offset", "target", "free")}
-        return replace(self, **kept)
+        place = np.full(len(self.offset) + 1, -1, np.int32)  # that of −1, too
+        place[index] = np.arange(len(index))
+        kept = place[self.numbers] >= 0
+        return replace(
+            self,
+            terms=self.terms[kept],
+            numbers=place[self.numbers[kept]],
+            coded=self.coded._replace(terms=place[self.coded.terms]),
+            **{name: getattr(self, name)[index] for name in ("offset", "target", "free")},
+        )
+
+    def total_of(self, factors: Floats) -> Floats:  # (C − 1, n)
+        """Return the sum of all terms, each times a factor."""
+        out = weighted_sum(factors[self.numbers], self.terms)
+        if not len(self.coded.codes):
+            return out
+        of_table = np.append(factors, 0.0)[self.coded.terms]
+        values = np.repeat(of_table, self.coded.sizes)[:, None] * self.coded.values
+        rows = np.zeros((len(self.classes), len(self.base)))
+        kernels.score_codes(tuple(self.coded.codes), values, self.coded.sizes, rows)
+        return out + rows.T
 
     def summed(self) -> Terms:
         """Return one term in place of all: their sum, where all are drawn to a common weight."""
-        base, more = self.base, self.target - self.offset
+        base, more, one = self.base, self.target - self.offset, np.ones(1)
         if more.any():
-            base = base + self.share * weighted_sum(more, self.terms)
-        one, nothing = np.ones(1), np.zeros((0, len(self.classes)), np.int32)
-        total = weighted_sum(self.target, self.terms)[None]
+            base = base + self.share * self.total_of(more)
         return replace(
-            self, base=base, terms=total, offset=one, target=one, free=one > 1, codes=nothing, corrections=0
+            self,
+            base=base,
+            terms=self.total_of(self.target)[None],
+            numbers=np.zeros(1, np.int32),
+            coded=no_codes(len(self.classes), len(base) + 1),
+            offset=one,
+            target=one,
+            free=one > 1,
+            corrections=0,
+            tables=0,
         )
-
-    def only(self, rows: int) -> Terms:
-        """Return the terms with the weights of all but the first rows at 0."""
-        weights = np.ones(len(self.classes)) if self.weights is None else self.weights.copy()
-        weights[rows:] = 0.0
-        return replace(self, weights=weights)
 
     def faded(self, power: int) -> Terms:
         """Return the terms with a power of the share of other columns in its place."""
         return replace(self, share=self.share**power)
 
-    def loss(self, fitted: FittedWeights | None = None) -> float:
-        """Return the mean loss under fitted weights, or without any."""
-        U, C = len(self.terms), len(self.base) + 1
-        if fitted is None:
-            parts = np.zeros(U), np.zeros(C), np.zeros((self.corrections, C))
-        else:
-            parts = fitted.scale - self.offset, fitted.bias, fitted.table
-        return self.weigh(*parts, sloped=False).loss / self.total
+    def loss(self, fitted: FittedWeights | None = None, rows: int | None = None) -> float:
+        """Return the mean loss under fitted weights, or without any; of the first rows, or of all."""
+        weights = self.weights if rows is None or self.weights is None else self.weights[:rows]
+        total = len(self.classes[:rows]) if weights is None else float(weights.sum())
+        return self.weigh(*self._parts(fitted), sloped=False, rows=rows).loss / total
+
+    def _parts(self, fitted: FittedWeights | None) -> tuple[Floats, Floats, Floats]:
+        """Return what fitted weights add to the weights of terms, the bias and the corrections."""
+        if fitted is not None:
+            return fitted.scale - self.offset, fitted.bias, fitted.table
+        C = len(self.base) + 1
+        return np.zeros(len(self.offset)), np.zeros(C), np.zeros((self.corrections, C))
 
     @property
     def total(self) -> float:
@@ -109,35 +137,52 @@ class Terms:
         return float(len(self.classes) if self.weights is None else self.weights.sum())
 
     def weigh(
-        self, scale: Floats, bias: Floats, table: Floats, *, sloped: bool = True, curved: bool = False
+        self,
+        scale: Floats,
+        bias: Floats,
+        table: Floats,
+        *,
+        sloped: bool = True,
+        curved: bool = False,
+        rows: int | None = None,
+        p: Floats | None = None,
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
-        given = self.base, self.terms, self.codes, self.classes, self.weights, self.share, scale, bias, table
-        work = partial(kernels.weigh_terms, *given, sloped=sloped, curved=curved)
-        n, rows = len(self.classes), max(1, _AT_ONCE // (len(self.terms) * len(self.base) + len(self.codes) + 1))
-        if n <= rows:
-            return work()
+        given = self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, self.share
+        work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
+        n, (V, _), D = len(self.classes) if rows is None else rows, self.coded.codes.shape, len(self.base)
+        at_once = max(_AT_ONCE // ((len(self.terms) + V) * D + 1), _ROWS_PER_ENTRY * len(self.coded.bins) // max(1, V))
+        if n <= at_once:
+            return work(rows=slice(0, n))
 
         def of_slice(rows: slice) -> kernels.WeighedTerms:
             return work(rows=rows)
 
-        return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=rows)
+        return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=at_once)
+
+    def probabilities(self, fitted: FittedWeights, rows: int | None = None) -> Floats:  # (n, C)
+        """Return the probabilities of the classes under fitted weights; of the first rows, or of all."""
+        p = np.empty((len(self.classes), len(self.base) + 1))
+        self.weigh(*self._parts(fitted), sloped=False, rows=rows, p=p)
+        return p[:rows]
 
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
-        return Terms(
-            np.ascontiguousarray(self.base[:, rows]),
-            np.ascontiguousarray(self.terms[:, :, rows]),
-            self.offset,
-            self.target,
-            self.free,
-            np.ascontiguousarray(self.codes[:, rows]),
-            self.corrections,
-            np.ascontiguousarray(self.share[rows]),
-            np.ascontiguousarray(self.classes[rows]),
-            None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
-            self.threads,
+        return replace(
+            self,
+            base=np.ascontiguousarray(self.base[:, rows]),
+            terms=np.ascontiguousarray(self.terms[:, :, rows]),
+            coded=self.coded._replace(codes=np.ascontiguousarray(self.coded.codes[:, rows])),
+            share=np.ascontiguousarray(self.share[rows]),
+            classes=np.ascontiguousarray(self.classes[rows]),
+            weights=None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
         )
+
+
+def no_codes(n: int, classes: int) -> kernels.CodedTerms:
+    """Return no coded terms of n rows."""
+    none = np.zeros(0, np.int32)
+    return kernels.CodedTerms(none.reshape(0, n), np.zeros(0, np.int64), np.zeros((0, classes - 1)), none, none)
 
 
 @dataclass(frozen=True)
@@ -155,18 +200,6 @@ class FittedWeights:
     precision: Floats
     fading: int = 1
     effective: float = 0.0
-
-
-def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
-    """Return the probabilities of the classes under fitted weights."""
-    padded = less_last(np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))]).T)  # a code of −1 adds nothing
-    more = less_last(fitted.bias)[:, None] + weighted_sum(fitted.scale - terms.offset, terms.terms)
-    for codes in terms.codes:
-        more += padded[:, codes]
-    scores = np.zeros((len(terms.classes), len(fitted.bias)))
-    scores[:, :-1] = (terms.base + terms.share * more).T
-    kernels.softmax(scores)
-    return scores
 
 
 def _sum(one: kernels.WeighedTerms, other: kernels.WeighedTerms) -> kernels.WeighedTerms:

@@ -33,7 +33,7 @@ from .buckets import (
     ordered,
     unordered,
 )
-from .cells import ChosenCells, bin_codes, choose_cells, count_cells, cut_cells, cut_runs, pair_terms
+from .cells import ChosenCells, bin_codes, choose_cells, code_terms, count_cells, cut_cells, cut_runs, pair_codes
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .density import density_places, density_sums, density_terms
@@ -56,7 +56,7 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
-from .weigh import WeighedTerms, inverse_times, score_test, weigh_terms
+from .weigh import CodedTerms, WeighedTerms, inverse_times, score_test, weigh_terms
 
 __all__ = [
     "MOST_BUCKETS",
@@ -64,6 +64,7 @@ __all__ = [
     "BucketCodes",
     "BucketCounts",
     "ChosenCells",
+    "CodedTerms",
     "Codes",
     "Coefficients",
     "Columns",
@@ -78,6 +79,7 @@ __all__ = [
     "best_class",
     "bin_codes",
     "choose_cells",
+    "code_terms",
     "count_buckets",
     "count_cells",
     "count_codes",
@@ -107,7 +109,7 @@ __all__ = [
     "logaddexp",
     "mix_experts",
     "ordered",
-    "pair_terms",
+    "pair_codes",
     "power",
     "power_sums",
     "score_codes",

@@ -107,9 +107,10 @@ def count_cells(
 def cut_runs(
     value: _Array, weights: _Array, sizes: _Sizes, bins: int, /
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
-def pair_terms(
-    columns: _Columns, by_pair: _Array, sizes: _Sizes, classes: _Array, low: int, last: bool, out: _Array, /
-) -> None: ...
+def pair_codes(
+    columns: _Columns, sizes: _Sizes, classes: _Array, n_classes: int, low: int, last: bool, /
+) -> NDArray[np.int32]: ...
+def code_terms(columns: _Columns, values: _Array, sizes: _Sizes, /) -> NDArray[np.float64]: ...
 def bin_codes(columns: _Columns, places: _Array, sizes: _Sizes, missing: _Array, /) -> NDArray[np.int32]: ...
 def join_buckets(
     keys: _Array, sizes: _Sizes, shifts: _Array, other_keys: _Array, other_sizes: _Sizes, other_shifts: _Array, /
@@ -238,7 +239,8 @@ def inverse_times(moved: list[_Array], turned: list[_Array], curved: _Array, out
 def weigh_terms(
     base: Any,
     terms: Any,
-    codes: Any,
+    numbers: Any,
+    coded: tuple[Any, ...],
     classes: Any,
     weights: Any,
     share: Any,
@@ -250,6 +252,7 @@ def weigh_terms(
     end: int,
     sloped: bool,
     curved: bool,
+    p: Any,
 ) -> None: ...
 
 class NormalSums:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["ChosenCells", "bin_codes", "choose_cells", "count_cells", "cut_cells", "cut_runs", "pair_terms"]
+__all__ = [
+    "ChosenCells",
+    "bin_codes",
+    "choose_cells",
+    "code_terms",
+    "count_cells",
+    "cut_cells",
+    "cut_runs",
+    "pair_codes",
+]
 
 Keys = NDArray[np.int64]
 
@@ -152,44 +161,34 @@ def cut_runs(
     return _native.cut_runs(value, weights, sizes, bins)
 
 
-def pair_terms(
+def pair_codes(
     columns: Codes,
-    by_pair: Floats,
     sizes: Sizes,
     classes: NDArray[np.int32],
-    out: Floats,
+    n_classes: int,
     *,
     low: int = 0,
     last: bool = False,
-) -> None:
-    """Write the terms of rows left out, which depend on code and class: ``by_pair[:, (start + code) * C + class]``.
+) -> NDArray[np.int32]:
+    """Return the pair of code and class of each row, ``(code - low) * C + class``; (F, n).
 
     Parameters
     ----------
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
-    by_pair : float64 ndarray, shape (C, sum(sizes) * C)
-        The terms in each class, of each pair of code and class of the row.
     sizes : sequence of int, length F
     classes : int32 ndarray, shape (n,)
-    out : float64 ndarray, shape (F, C, n)
-        OUT, C-contiguous.
+    n_classes : int
     low : int
         The least code.
     last : bool
-        Whether a code outside its column's range is the last one; otherwise its terms are 0.
+        Whether a code outside its column's range is the last one; otherwise its pair is ``size * C``.
 
     Examples
     --------
-    >>> out = np.empty((1, 2, 3))
-    >>> pair_terms(np.array([[0], [1], [-1]]), np.arange(8.0).reshape(2, 4), [2], np.array([0, 1, 1], np.int32), out)
-    >>> out.tolist()
-    [[[0.0, 3.0, 0.0], [4.0, 7.0, 0.0]]]
+    >>> pair_codes(np.array([[0], [1], [-1]]), [2], np.array([0, 1, 1], np.int32), 2).tolist()
+    [[0, 3, 4]]
     """
-    if not out.flags.c_contiguous:  # reshaping would copy it
-        raise ValueError("out: wanted a C-contiguous array, got a strided one")
-    _native.pair_terms(
-        columns, by_pair, sizes, classes, low, last, out.reshape(len(sizes) * len(by_pair), len(classes))
-    )
+    return _native.pair_codes(columns, sizes, classes, n_classes, low, last)
 
 
 def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -208,3 +207,20 @@ def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: 
     [[5, 6, 7]]
     """
     return _native.bin_codes(columns, places, sizes, missing)
+
+
+def code_terms(columns: Codes, values: Floats, sizes: Sizes) -> Floats:  # (F, D, n)
+    """Return ``values[start + code]`` of each code, or 0 where it is outside its column.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    values : float64 ndarray, shape (sum(sizes), D)
+    sizes : sequence of int, length F
+
+    Examples
+    --------
+    >>> code_terms(np.array([[1], [0], [2]]), np.array([[1.0, 10.0], [2.0, 20.0]]), [2]).tolist()
+    [[[2.0, 1.0, 0.0], [20.0, 10.0, 0.0]]]
+    """
+    return _native.code_terms(columns, values, sizes)

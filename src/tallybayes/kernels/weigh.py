@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["WeighedTerms", "inverse_times", "score_test", "weigh_terms"]
+__all__ = ["CodedTerms", "WeighedTerms", "inverse_times", "score_test", "weigh_terms"]
 
 
 class WeighedTerms(NamedTuple):
@@ -22,10 +22,35 @@ class WeighedTerms(NamedTuple):
     all_curve: float
 
 
+class CodedTerms(NamedTuple):
+    """Terms and corrections that rows look up by code: rows with the same code share an entry of a table.
+
+    Attributes
+    ----------
+    codes : int32 ndarray, shape (V, n)
+        The entry of each row in each table; -1 adds nothing.
+    sizes : int64 ndarray, shape (V,)
+        The number of entries of each table.
+    values : float64 ndarray, shape (P, C - 1)
+        The term of each entry, table by table; less the last class's.
+    terms : int32 ndarray, shape (V,)
+        The number of the term that each table holds; -1 for none.
+    bins : int32 ndarray, shape (P,)
+        The correction of each entry; -1 for none.
+    """
+
+    codes: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    values: Floats
+    terms: NDArray[np.int32]
+    bins: NDArray[np.int32]
+
+
 def weigh_terms(
     base: Floats,
     terms: Floats,
-    codes: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    coded: CodedTerms,
     classes: NDArray[np.int32],
     weights: Floats | None,
     share: Floats,
@@ -36,19 +61,22 @@ def weigh_terms(
     rows: slice | None = None,
     sloped: bool = True,
     curved: bool = False,
+    p: Floats | None = None,
 ) -> WeighedTerms:
     """Compute the loss of weighted scores, and its derivatives.
 
-    The scores are ``base + share * (bias + Σ scale * terms + Σ table[codes])``.
+    The scores are ``base + share * (bias + Σ scale * term + Σ correction)``.
 
     Parameters
     ----------
     base : float64 ndarray, shape (C - 1, n)
         Finite scores of all classes but the last, less those of the last.
-    terms : float64 ndarray, shape (U, C - 1, n)
-        Finite terms, likewise.
-    codes : int32 ndarray, shape (V, n)
-        Rows of the table; -1 adds nothing.
+    terms : float64 ndarray, shape (T, C - 1, n)
+        Finite terms, likewise, of each row.
+    numbers : int32 ndarray, shape (T,)
+        The number of each of them.
+    coded : CodedTerms
+        The other terms, and the corrections.
     classes : int32 ndarray, shape (n,)
         Each row's class.
     weights : float64 ndarray, shape (n,), or None
@@ -58,20 +86,23 @@ def weigh_terms(
         The rows to add up, with a step of 1; all of them by default.
     sloped, curved : bool
         Whether to compute slopes, and curvatures; otherwise they are 0.
+    p : float64 ndarray, shape (n, C), optional
+        OUT: the probabilities of the classes of these rows.
 
     Examples
     --------
-    >>> none = np.zeros((0, 1), np.int32)
-    >>> found = weigh_terms(np.zeros((1, 1)), np.array([[[1.0]]]), none, np.zeros(1, np.int32), None, np.ones(1),
-    ...                     np.zeros(1), np.zeros(2), np.zeros((0, 2)), curved=True)
+    >>> one = CodedTerms(*(np.zeros(k, np.int32) for k in ((1, 1), 1)), np.ones((1, 1)), *np.zeros((2, 1), np.int32))
+    >>> one = one._replace(sizes=np.ones(1, np.int64))
+    >>> found = weigh_terms(np.zeros((1, 1)), np.zeros((0, 1, 1)), np.zeros(0, np.int32), one, np.zeros(1, np.int32),
+    ...                     None, np.ones(1), np.zeros(1), np.zeros(2), np.zeros((1, 2)), curved=True)
     >>> round(found.loss, 6), found.slopes.tolist(), found.curves[0].item()      # log 2; p - 1; p (1 - p)
-    (0.693147, [-0.5, -0.5, 0.5], 0.25)
+    (0.693147, [-0.5, -0.5, 0.5, -0.5, 0.5], 0.25)
     """
     size = len(scale) + len(bias) + table.size
     out = np.empty(2 + 2 * size)
     first, end, _ = (slice(None) if rows is None else rows).indices(len(classes))
-    given = base, terms, codes, classes, weights, share, scale, bias, table
-    _native.weigh_terms(*given, out, first, max(first, end), sloped, curved)
+    given = base, terms, numbers, coded, classes, weights, share, scale, bias, table
+    _native.weigh_terms(*given, out, first, max(first, end), sloped, curved, p)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
 
 

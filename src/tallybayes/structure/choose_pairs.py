@@ -29,7 +29,7 @@ from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import THRESHOLD, fit_weights
 from tallybayes.inference.sample_size import rows_to_weigh
 from tallybayes.inference.sampled_rows import SampledRows
-from tallybayes.inference.terms import FittedWeights, Terms, probabilities
+from tallybayes.inference.terms import FittedWeights, Terms
 from tallybayes.schema.schema import Block
 from tallybayes.structure.correlation import correlation_of
 from tallybayes.structure.products import SlottedColumn, counted_alone, product, slotted_columns
@@ -164,7 +164,7 @@ class _Found:
     @property
     def p(self) -> Floats:  # (n, C)
         """The probabilities of the classes of each row, left out."""
-        return probabilities(self._given, self.weights)
+        return self._given.probabilities(self.weights)
 
     @property
     def earned(self) -> list[Block]:

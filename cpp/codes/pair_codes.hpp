@@ -1,10 +1,11 @@
-// Terms and bins looked up by code: of rows left out, by the pair of code and class; of corrections, by code alone.
+// Codes of rows as pairs with their class, and as bins: what a fit of weights looks up.
 //
 // No instruction set matters here: gathers are bound by the loads.
-// IN: table (n, F) of codes; code v of column f is row offsets[f] + v - low if 0 <= v - low < its size.
-// OUT: terms (F, C, n): table[c, row * C + class]; bins (F, n): places[row]. A code outside adds nothing, or is the last
-// row of its column; its bin is `missing[f]`.
-// The caller guarantees classes in range. Cost: about 1 ns per term. Twins: tests/kernels/cells_reference.py.
+// IN: table (n, F) of codes; code v of column f is row v - low if 0 <= v - low < its size.
+// OUT: pairs (F, n): row * C + class, and size * C for a code outside, unless that is the last row of its column; bins
+// (F, n): places[offsets[f] + row], and `missing[f]` for a code outside; terms (F, D, n): values[offsets[f] + row], D
+// numbers, and 0 for a code outside.
+// The caller guarantees classes in range. Cost: about 1 ns per code. Twins: tests/kernels/cells_reference.py.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +38,33 @@ inline void find_rows(const Column& column, i64 start, i64 count, i64 low, i64 s
     }
 }
 
-inline void terms(const Table& table, i64 low, bool last, const i64* offsets, const std::int32_t* classes, i64 C,
-                  const double* by_pair, double* out) {
-    const i64 n = table.n_rows, pairs = offsets[table.n_columns] * C;
+inline void codes(const Table& table, i64 low, bool last, const i64* offsets, const std::int32_t* classes, i64 C,
+                  std::int32_t* out) {
+    const i64 n = table.n_rows;
     i64 rows[kRows];
     for (i64 f = 0; f < table.n_columns; ++f) {
         const i64 size = offsets[f + 1] - offsets[f];
         for (i64 start = 0; start < n; start += kRows) {
             const i64 count = n - start < kRows ? n - start : kRows;
             find_rows(table.columns[f], start, count, low, size, last ? size - 1 : -1, rows);
-            for (i64 i = 0; i < count; ++i) rows[i] = rows[i] < 0 ? -1 : (offsets[f] + rows[i]) * C + classes[start + i];
-            for (i64 c = 0; c < C; ++c) {
-                const double* from = by_pair + c * pairs;
-                double* to = out + (f * C + c) * n + start;
-                for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? 0.0 : from[rows[i]];
+            std::int32_t* to = out + f * n + start;
+            for (i64 i = 0; i < count; ++i)
+                to[i] = static_cast<std::int32_t>(rows[i] < 0 ? size * C : rows[i] * C + classes[start + i]);
+        }
+    }
+}
+
+inline void terms(const Table& table, const i64* offsets, const double* values, i64 D, double* out) {
+    const i64 n = table.n_rows;
+    i64 rows[kRows];
+    for (i64 f = 0; f < table.n_columns; ++f) {
+        const double* own = values + offsets[f] * D;
+        for (i64 start = 0; start < n; start += kRows) {
+            const i64 count = n - start < kRows ? n - start : kRows;
+            find_rows(table.columns[f], start, count, 0, offsets[f + 1] - offsets[f], -1, rows);
+            for (i64 c = 0; c < D; ++c) {
+                double* to = out + (f * D + c) * n + start;
+                for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? 0.0 : own[rows[i] * D + c];
             }
         }
     }

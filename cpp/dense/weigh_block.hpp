@@ -1,0 +1,268 @@
+// The log loss of weighted terms, its gradient, and the diagonal of its curvature.
+//
+// Only differences of scores matter, so base and terms are those of the first D = C - 1 classes less the last class's:
+//   score[c, i] = base[c, i] + share[i] * (bias[c] + sum_u scale[u] * term[u, c, i] + sum_v table[bin of v and i, c])
+//   loss        = sum_i w[i] * (log(1 + sum_c exp(score[c, i])) - score[class[i], i]), a score of the last class being 0
+// where bias and table, too, are less the last class's. Some terms are given row by row, others by a code: rows with the
+// same code share an entry, which has a term and a correction. Then scale * term + correction is added up once per entry,
+// and so is the gradient.
+//
+// With p the probabilities of a row's classes, r = w * share * (p - own class) and s = w * share^2, the gradient is
+//   by scale[u]: sum r[c, i] * term[u, c, i];  by bias[c]: sum r[c, i];  by table[k, c]: sum of r[c, i] over rows of bin k
+// and by those of the last class minus the sum of the others. The curvature by scale[u] is sum_i s * Var_p(term[u, :, i]),
+// by the others sum s * p * (1 - p); `all` is the curvature by a number added to every scale.
+// IN: as WeighTask says. The caller guarantees finite numbers, and terms and bins in range; codes are checked here.
+// OUT: sums, as WeighTask says; all are set. p (n, C): the probabilities, if asked for.
+// Cost: two passes over the terms and codes, block by block of rows, and an exponential per score. Twin:
+// reference.weigh_terms.
+#pragma once
+
+#include "dense/weigh_table.hpp"
+
+namespace tally::TALLY_ISA {
+
+constexpr i64 kWeighRows = 256;  // of a block: its terms stay in the second cache from scores to gradient
+constexpr i64 kTermsAtOnce = 4;  // so that scores are loaded and stored once for four terms
+
+// Sum of a * b over a block padded to a multiple of four; two sums, so that one need not wait for the other.
+inline double dot(const double* a, const double* b, i64 rows) {
+    F4 even = all(0.0), odd = all(0.0);
+    i64 i = 0;
+    for (; i + 8 <= rows; i += 8) {
+        even = even + load(a + i) * load(b + i);
+        odd = odd + load(a + i + 4) * load(b + i + 4);
+    }
+    if (i < rows) even = even + load(a + i) * load(b + i);
+    return total_of(even + odd);
+}
+
+inline i64 padded_to_four(i64 count) { return (count + 3) / 4 * 4; }
+
+// One block of at most kWeighRows rows; arrays are padded with zeros to a multiple of four rows.
+class WeighBlock {
+public:
+    explicit WeighBlock(const WeighTask& task)
+        : task_(task), D_(task.n_classes - 1), T_(task.n_terms), V_(task.coded.n_tables),
+          entries_(task.coded, D_ == 1 ? 1 : padded_to_four(D_)), width_(entries_.width()), p_(D_ * kWeighRows),
+          r_(D_ * kWeighRows), last_(kWeighRows), s_(kWeighRows), bias_(D_), rows_(width_ * kWeighRows),
+          table_(entries_.size()), slopes_(task.sloped ? entries_.size() : 0) {
+        for (i64 c = 0; c < D_; ++c) bias_[c] = task.bias[c] - task.bias[D_];
+        entries_.each([&](i64 v, i64 p, i64 at) {
+            const i64 u = task.coded.terms[v], k = task.coded.bins[p];
+            const double* own = task.coded.values + p * D_;
+            if (u >= 0)
+                for (i64 c = 0; c < D_; ++c) table_[at + c] = task.scale[u] * own[c];
+            if (k < 0) return;
+            const double* correction = task.table + k * (D_ + 1);
+            for (i64 c = 0; c < D_; ++c) table_[at + c] += correction[c] - correction[D_];
+        });
+    }
+
+    Fault run(i64 start, i64 count) {
+        start_ = start;
+        count_ = count;
+        padded_ = padded_to_four(count);
+        if (const Fault fault = check(); fault.kind != FaultKind::none) return fault;
+        score();
+        normalise();
+        if (task_.p != nullptr) write_probabilities();
+        if (task_.sloped) slopes();
+        return {};
+    }
+
+    // The slopes by the entries, and those of the last class.
+    void finish() {
+        const i64 C = D_ + 1;
+        WeighSums& sums = *task_.sums;
+        if (task_.sloped) {
+            entries_.each([&](i64 v, i64 p, i64 at) {
+                const i64 u = task_.coded.terms[v], k = task_.coded.bins[p];
+                const double* own = task_.coded.values + p * D_;
+                for (i64 c = 0; u >= 0 && c < D_; ++c) sums.scale[u] += own[c] * slopes_[at + c];
+                for (i64 c = 0; k >= 0 && c < D_; ++c) sums.table[k * C + c] += slopes_[at + c];
+            });
+            subtract_others(sums.bias);
+            for (i64 k = 0; k < task_.n_corrections; ++k) subtract_others(sums.table + k * C);
+        }
+    }
+
+protected:
+    static double* of(Scratch<double>& values, i64 c) { return values.get() + c * kWeighRows; }
+    const double* term(i64 t, i64 c) const { return task_.terms + (t * D_ + c) * task_.n_rows + start_; }
+    const i32* codes(i64 v) const { return task_.coded.codes + v * task_.n_rows + start_; }
+
+    const WeighTask& task_;
+    const i64 D_, T_, V_;
+    const EntryRows entries_;
+    const i64 width_;  // of an entry: D, or a multiple of four
+    i64 start_ = 0, count_ = 0, padded_ = 0;
+    Scratch<double> p_, r_, last_, s_, bias_, rows_, table_, slopes_;
+
+private:
+    void score() {
+        for (i64 c = 0; c < D_; ++c) {
+            double* to = of(p_, c);
+            for (i64 i = 0; i < kWeighRows; ++i) to[i] = bias_[c];
+            i64 t = 0;
+            for (; t + kTermsAtOnce <= T_; t += kTermsAtOnce) add_terms<kTermsAtOnce>(t, c, to);
+            for (; t < T_; ++t) add_terms<1>(t, c, to);
+        }
+        if (V_ > 0) add_entries();
+        for (i64 c = 0; c < D_; ++c) {
+            double* to = of(p_, c);
+            const double *base = task_.base + c * task_.n_rows + start_, *share = task_.share + start_;
+            for (i64 i = 0; i < count_; ++i) to[i] = base[i] + share[i] * to[i];
+            for (i64 i = count_; i < padded_; ++i) to[i] = 0.0;
+        }
+    }
+
+    template <i64 Many>
+    void add_terms(i64 t, i64 c, double* to) {
+        const double* from[Many];
+        double scale[Many];
+        for (i64 k = 0; k < Many; ++k) {
+            from[k] = term(t + k, c);
+            scale[k] = task_.scale[task_.numbers[t + k]];
+        }
+        i64 i = 0;
+        for (; i + 4 <= count_; i += 4) {
+            F4 sum = load(to + i);
+            for (i64 k = 0; k < Many; ++k) sum = sum + all(scale[k]) * load(from[k] + i);
+            store(to + i, sum);
+        }
+        for (; i < count_; ++i)
+            for (i64 k = 0; k < Many; ++k) to[i] += scale[k] * from[k][i];
+    }
+
+    // There are as many codes as terms: checked here, they are read from memory once.
+    Fault check() const {
+        for (i64 v = 0; v < V_; ++v) {
+            const i32* code = codes(v);
+            const i64 size = task_.coded.offsets[v + 1] - task_.coded.offsets[v];
+            i32 least = 0, most = -1;
+            for (i64 i = 0; i < count_; ++i) {
+                least = smaller(least, code[i]);
+                most = larger(most, code[i]);
+            }
+            if (least >= -1 && most < size) continue;
+            const i32 bad = least < -1 ? least : most;
+            i64 i = 0;
+            while (code[i] != bad) ++i;
+            return {FaultKind::bad_code, start_ + i, bad, 0.0};
+        }
+        return {};
+    }
+
+    void add_entries() {
+        if (D_ == 1) {
+            return gather_numbers(
+                V_, [&](i64 v) { return codes(v); }, [&](i64 v) { return entries_.start(v); }, count_, table_.get(),
+                p_.get());
+        }
+        double* const to = rows_.get();
+        for (i64 k = 0; k < width_ * kWeighRows; ++k) to[k] = 0.0;
+        for (i64 v = 0; v < V_; ++v) gather_rows(table_.get() + entries_.start(v), codes(v), count_, width_, to);
+        for (i64 c = 0; c < D_; ++c)
+            for (i64 i = 0; i < count_; ++i) of(p_, c)[i] += to[i * width_ + c];
+    }
+
+    // Scores become probabilities and residuals; their loss is added up.
+    void normalise() {
+        double own[kWeighRows], mass[kWeighRows], weight[kWeighRows], part[kWeighRows];
+        for (i64 i = 0; i < padded_; ++i) {
+            const bool real = i < count_;
+            weight[i] = !real ? 0.0 : task_.weights == nullptr ? 1.0 : task_.weights[start_ + i];
+            part[i] = real ? weight[i] * task_.share[start_ + i] : 0.0;
+            s_[i] = real ? part[i] * task_.share[start_ + i] : 0.0;
+        }
+        for (i64 i = 0; i < padded_; i += 4) {
+            F4 top = all(0.0);
+            for (i64 c = 0; c < D_; ++c) top = greatest(top, load(of(p_, c) + i));
+            for (i64 c = 0; c < D_; ++c) store(of(p_, c) + i, load(of(p_, c) + i) - top);
+            store(last_.get() + i, all(0.0) - top);
+        }
+        for (i64 i = 0; i < padded_; ++i) {
+            const i64 c = i < count_ ? task_.classes[start_ + i] : D_;
+            own[i] = c < D_ ? of(p_, c)[i] : last_[i];
+        }
+        for (i64 i = 0; i < padded_; i += 4) {
+            F4 sum = exponential(load(last_.get() + i));
+            store(last_.get() + i, sum);
+            for (i64 c = 0; c < D_; ++c) {
+                const F4 e = exponential(load(of(p_, c) + i));
+                store(of(p_, c) + i, e);
+                sum = sum + e;
+            }
+            store(mass + i, sum);
+        }
+        for (i64 i = 0; i < padded_; i += 4) store(own + i, logarithm(load(mass + i)) - load(own + i));
+        task_.sums->loss += dot(weight, own, padded_);
+        for (i64 i = 0; i < padded_; i += 4) {
+            const F4 sum = load(mass + i), factor = load(part + i);
+            store(last_.get() + i, load(last_.get() + i) / sum);
+            for (i64 c = 0; c < D_; ++c) {
+                const F4 p = load(of(p_, c) + i) / sum;
+                store(of(p_, c) + i, p);
+                store(of(r_, c) + i, factor * p);
+            }
+        }
+        for (i64 i = 0; i < count_; ++i)
+            if (task_.classes[start_ + i] < D_) of(r_, task_.classes[start_ + i])[i] -= part[i];
+    }
+
+    void write_probabilities() {
+        double* to = task_.p + start_ * (D_ + 1);
+        for (i64 i = 0; i < count_; ++i, to += D_ + 1) {
+            for (i64 c = 0; c < D_; ++c) to[c] = of(p_, c)[i];
+            to[D_] = last_[i];
+        }
+    }
+
+    // Ask for the same of the next block: runs this short start anew for each, too late for the processor to foresee.
+    template <class T>
+    void fetch_next(const T* now) const {
+        if (start_ + kWeighRows >= task_.end) return;
+        const char* next = reinterpret_cast<const char*>(now + kWeighRows);
+        for (i64 byte = 0; byte < kWeighRows * i64{sizeof(T)}; byte += 64) prefetch(next + byte);
+    }
+
+    void slopes() {
+        for (i64 t = 0; t < T_; ++t)
+            for (i64 c = 0; c < D_; ++c) {
+                const double* x = term(t, c);
+                fetch_next(x);
+                task_.sums->scale[task_.numbers[t]] += dot_of_rows(of(r_, c), x);
+            }
+        for (i64 c = 0; c < D_; ++c)
+            for (i64 i = 0; i < count_; ++i) task_.sums->bias[c] += of(r_, c)[i];
+        if (V_ > 0) slopes_by_entry();
+    }
+
+    // The product with a term, whose rows are not padded.
+    double dot_of_rows(const double* residual, const double* x) const {
+        if (padded_ == count_) return dot(residual, x, padded_);
+        double copied[kWeighRows];
+        for (i64 i = 0; i < padded_; ++i) copied[i] = i < count_ ? x[i] : 0.0;
+        return dot(residual, copied, padded_);
+    }
+
+    void slopes_by_entry() {
+        if (D_ == 1) {
+            return scatter_numbers(
+                V_, [&](i64 v) { return codes(v); }, [&](i64 v) { return entries_.start(v); }, count_, r_.get(),
+                slopes_.get());
+        }
+        for (i64 c = 0; c < D_; ++c)
+            for (i64 i = 0; i < count_; ++i) rows_[i * width_ + c] = of(r_, c)[i];
+        for (i64 v = 0; v < V_; ++v) {
+            fetch_next(codes(v));
+            scatter_rows(rows_.get(), codes(v), count_, width_, slopes_.get() + entries_.start(v));
+        }
+    }
+
+    void subtract_others(double* slopes) const {
+        for (i64 c = 0; c < D_; ++c) slopes[D_] -= slopes[c];
+    }
+};
+
+}  // namespace tally::TALLY_ISA

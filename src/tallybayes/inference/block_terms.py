@@ -1,0 +1,212 @@
+"""Left-out terms of the columns of a block: row by row, or by the pair of code and class that rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, PairTerms
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.correction_bins import CorrectionBins
+from tallybayes.inference.posterior import refuse_nan
+from tallybayes.inference.terms import no_codes
+
+__all__ = ["BlockTerms", "PairedTerms", "RowTerms", "TermsToFit", "coded_terms", "shifted"]
+
+_LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
+# Rows for each pair from which on rows share pairs enough: a fit adds up its tables once for every pair, not row.
+_ROWS_PER_PAIR = 32
+Codes: TypeAlias = npt.NDArray[np.int32]
+Places: TypeAlias = npt.NDArray[np.intp]
+Sizes: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TermsToFit:
+    """The terms of a block's columns as a fit takes them: by row, or in tables; and the tables of its corrections."""
+
+    columns: range
+    terms: Floats | None  # (F, C − 1, n)
+    tables: kernels.CodedTerms | None
+
+
+@dataclass(frozen=True)
+class RowTerms:
+    """The terms of each row.
+
+    Attributes
+    ----------
+    start : int
+        The position of the first column among all columns.
+    terms : ndarray, shape (F, C, n)
+        The terms, less the largest of each row; 0 where a value is missing.
+    bins : ndarray of int32, shape (F, n), or None
+        The bin of each row's value; None without corrections.
+    """
+
+    start: int
+    terms: Floats
+    bins: Codes | None
+
+    @property
+    def columns(self) -> range:
+        """The positions of the columns."""
+        return range(self.start, self.start + len(self.terms))
+
+    def dense(self) -> Floats:  # (F, C, n)
+        """Return the terms."""
+        return self.terms
+
+    def to_fit(self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes) -> TermsToFit:
+        """Return the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+
+        The corrections of a column are `sizes` many from the number `first` on.
+        """
+        F, C, n = self.terms.shape
+        terms = np.empty((F, C - 1, n + len(some)))
+        np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:, :, :n])
+        np.multiply(terms[:, :, some], kept[:, None, :], out=terms[:, :, n:])
+        if self.bins is None:
+            return TermsToFit(self.columns, terms, None)
+        dropped = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
+        return TermsToFit(self.columns, terms, _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C))
+
+    def without_bins(self) -> RowTerms:
+        """Return the same without corrections."""
+        return replace(self, bins=None)
+
+    def bins_of_rows(self) -> Codes | None:  # (F, n)
+        """Return the bin of each row's value."""
+        return self.bins
+
+
+@dataclass(frozen=True)
+class PairedTerms:
+    """The terms of rows by the pair of code and class: rows of one class with the same value share them.
+
+    Attributes
+    ----------
+    start : int
+        The position of the first column among all columns.
+    pairs : ndarray of int32, shape (F, n)
+        The pair of each row's value; that of a missing value is the last.
+    sizes : ndarray of int64, shape (F,)
+        The number of pairs of each column.
+    values : ndarray, shape (Σ sizes, C)
+        The terms of each pair, less the largest; 0 of a missing value.
+    bins : ndarray of int32, shape (Σ sizes,)
+        The bin of each pair's value; −1 without corrections.
+    """
+
+    start: int
+    pairs: Codes
+    sizes: npt.NDArray[np.int64]
+    values: Floats
+    bins: Codes
+
+    @classmethod
+    def of(cls, start: int, given: PairTerms, classes: ClassCodes, bins: Sequence[CorrectionBins]) -> PairedTerms:
+        """Return the terms of rows of these classes; bins are none, or those of each column."""
+        C, F, codes = len(given.by_pair), len(given.sizes), np.asarray(given.sizes)
+        table = _shifted_in_place(given.by_pair.copy())
+        one_less = np.repeat(np.arange(F), codes * C) + np.arange(table.shape[1])  # each column has a pair more, at 0
+        values = np.zeros((table.shape[1] + F, C))
+        values[one_less] = table.T
+        of_pair = np.full(len(values), -1, np.int32)
+        if bins and bins[0].cells is not None:
+            ends = np.cumsum(codes).tolist()
+            cells = [np.arange(b - a) if given.cell_of is None else given.cell_of[a:b] for a, b in _between(ends)]
+            of_code = np.concatenate([one.find(cell) for one, cell in zip(bins, cells, strict=True)])
+            of_pair[one_less] = np.repeat(of_code, C)
+            of_pair[np.cumsum(codes * C + 1) - 1] = [one.size - 1 for one in bins]
+        pairs = kernels.pair_codes(given.columns, codes, classes, C, low=given.low, last=given.last)
+        found = cls(start, pairs, codes * C + 1, values, of_pair)
+        if np.isnan(values).any():  # perhaps only of pairs that no row has
+            refuse_nan(found.dense())
+        return found
+
+    @property
+    def columns(self) -> range:
+        """The positions of the columns."""
+        return range(self.start, self.start + len(self.sizes))
+
+    def dense(self) -> Floats:  # (F, C, n)
+        """Return the terms of each row."""
+        return kernels.code_terms(tuple(self.pairs), self.values, self.sizes)
+
+    def to_fit(self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes) -> TermsToFit:
+        """Return the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+
+        The corrections of a column are `sizes` many from the number `first` on.
+        """
+        codes = np.concatenate([self.pairs, self.dropped(some, kept)], axis=1)
+        values, C = self.values[:, :-1] - self.values[:, -1:], self.values.shape[1]
+        if _ROWS_PER_PAIR * len(values) > self.pairs.size:
+            tables = None if self.bins[-1] < 0 else _tables(self.bins_of(codes), first, sizes, C)
+            return TermsToFit(self.columns, kernels.code_terms(tuple(codes), values, self.sizes), tables)
+        bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
+        numbers = np.array(self.columns, np.int32)
+        return TermsToFit(self.columns, None, kernels.CodedTerms(codes, self.sizes, values, numbers, bins))
+
+    def without_bins(self) -> PairedTerms:
+        """Return the same without corrections."""
+        return replace(self, bins=np.full_like(self.bins, -1))
+
+    def bins_of_rows(self) -> Codes | None:  # (F, n)
+        """Return the bin of each row's value; None without corrections."""
+        return None if self.bins[-1] < 0 else self.bins_of(self.pairs)
+
+    def bins_of(self, pairs: Codes) -> Codes:  # (F, n)
+        """Return the bins of rows with these pairs."""
+        return kernels.bin_codes(tuple(pairs), self.bins, self.sizes, np.full(len(self.sizes), -1, np.int32))
+
+    def add_scores(self, pairs: Codes, factors: Floats, out: Floats) -> None:
+        """Add the terms of rows with these pairs (F, n), times a factor for each column, to out (n, C)."""
+        values = self.values if (factors == 1).all() else np.repeat(factors, self.sizes)[:, None] * self.values
+        kernels.score_codes(tuple(pairs), values, self.sizes, out)
+
+    def dropped(self, some: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Codes:  # (F, k)
+        """Return the pairs of some rows that keep only some values (F, k)."""
+        return np.where(kept, self.pairs[:, some], (self.sizes - 1)[:, None].astype(np.int32))
+
+
+BlockTerms: TypeAlias = RowTerms | PairedTerms
+
+
+def coded_terms(parts: Sequence[TermsToFit], n: int, others: int) -> kernels.CodedTerms:
+    """Return the tables of all columns, of n rows and as many classes but one."""
+    tables = [part.tables for part in parts if part.tables is not None]
+    if len(tables) == 1:
+        return tables[0]
+    return kernels.CodedTerms(*map(np.concatenate, zip(*tables, strict=True))) if tables else no_codes(n, others + 1)
+
+
+def _tables(bins: Codes, first: Sizes, sizes: Sizes, classes: int) -> kernels.CodedTerms:
+    """Return tables of corrections alone."""
+    numbers = np.concatenate([np.arange(a, a + size) for a, size in zip(first, sizes, strict=True)]).astype(np.int32)
+    none = np.full(len(bins), -1, np.int32)
+    return kernels.CodedTerms(
+        bins.astype(np.int32, copy=False), sizes, np.zeros((len(numbers), classes - 1)), none, numbers
+    )
+
+
+def _between(ends: Sequence[int]) -> zip[tuple[int, int]]:
+    return zip([0, *ends[:-1]], ends, strict=True)
+
+
+def shifted(term: Floats) -> Floats:  # (C, n)
+    """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
+    by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
+    refuse_nan(by_class)
+    return _shifted_in_place(by_class)
+
+
+def _shifted_in_place(by_class: Floats) -> Floats:  # (C, n)
+    greatest = by_class.max(axis=0)
+    by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
+    return np.maximum(by_class, -_LARGEST, out=by_class)

@@ -152,20 +152,23 @@ nb::object bin_codes(nb::handle columns, nb::handle places, nb::handle sizes, nb
     return out.give({F, n});
 }
 
-// The values of each code, (F, D, n).
-nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes) {
-    const int64_t n = rows_of(columns);
-    const TableBuffer table(columns, n, false);
-    const int64_t F = table.table().n_columns;
-    const auto offsets = offsets_of(sizes, F);
-    const Matrix from(values, "values", offsets.back(), -1);
-    const int64_t D = from.size(1);
-    OwnedArray<double> out(need_cells(need_cells(n, F), D));
+template <class Number>
+nb::object terms_of(const TableBuffer& table, const std::vector<int64_t>& offsets, const Matrix& values) {
+    const int64_t n = table.table().n_rows, F = table.table().n_columns, D = values.size(1);
+    OwnedArray<Number> out(need_cells(need_cells(n, F), D));
     {
         const nb::gil_scoped_release unlocked;
-        pairs::terms(table.table(), offsets.data(), from.data, D, out.data);
+        pairs::terms(table.table(), offsets.data(), values.data, D, out.data);
     }
     return out.give({F, D, n});
+}
+
+// The values of each code, (F, D, n), as doubles or floats.
+nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes, bool small) {
+    const TableBuffer table(columns, rows_of(columns), false);
+    const auto offsets = offsets_of(sizes, table.table().n_columns);
+    const Matrix from(values, "values", offsets.back(), -1);
+    return small ? terms_of<float>(table, offsets, from) : terms_of<double>(table, offsets, from);
 }
 
 }  // namespace

@@ -331,7 +331,7 @@ struct CodedTerms {
 
 struct WeighTask {
     const double* base;          // (C - 1, n)
-    const double* terms;         // (T, C - 1, n)
+    const float* terms;          // (T, C - 1, n)
     const std::int32_t* numbers; // (T,) of these among all terms
     CodedTerms coded;
     const std::int32_t* classes; // (n,)

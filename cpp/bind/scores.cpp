@@ -221,7 +221,7 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle numbers, nb::hand
     where.bias_curve = at + U;
     where.table_curve = at + U + C;
     run(&Kernels::weigh_terms,
-        WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), number.data, entries.view, own.data,
+        WeighTask{from.data, all_terms.all<const float>(Type::f32, "float32"), number.data, entries.view, own.data,
                   weight.data, part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
                   per_class.all<const double>(Type::f64, "float64"), rows.data, n, first, end, C, T, K, sloped, curved,
                   probabilities ? probabilities->data : nullptr, &where});

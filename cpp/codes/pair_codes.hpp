@@ -54,7 +54,8 @@ inline void codes(const Table& table, i64 low, bool last, const i64* offsets, co
     }
 }
 
-inline void terms(const Table& table, const i64* offsets, const double* values, i64 D, double* out) {
+template <class Number>
+inline void terms(const Table& table, const i64* offsets, const double* values, i64 D, Number* out) {
     const i64 n = table.n_rows;
     i64 rows[kRows];
     for (i64 f = 0; f < table.n_columns; ++f) {
@@ -63,8 +64,8 @@ inline void terms(const Table& table, const i64* offsets, const double* values, 
             const i64 count = n - start < kRows ? n - start : kRows;
             find_rows(table.columns[f], start, count, 0, offsets[f + 1] - offsets[f], -1, rows);
             for (i64 c = 0; c < D; ++c) {
-                double* to = out + (f * D + c) * n + start;
-                for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? 0.0 : own[rows[i] * D + c];
+                Number* to = out + (f * D + c) * n + start;
+                for (i64 i = 0; i < count; ++i) to[i] = static_cast<Number>(rows[i] < 0 ? 0.0 : own[rows[i] * D + c]);
             }
         }
     }

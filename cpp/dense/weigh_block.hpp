@@ -5,7 +5,7 @@
 //   loss        = sum_i w[i] * (log(1 + sum_c exp(score[c, i])) - score[class[i], i]), a score of the last class being 0
 // where bias and table, too, are less the last class's. Some terms are given row by row, others by a code: rows with the
 // same code share an entry, which has a term and a correction. Then scale * term + correction is added up once per entry,
-// and so is the gradient.
+// and so is the gradient. Terms of rows are floats: there are many, and a fit does not see the digits that they lack.
 //
 // With p the probabilities of a row's classes, r = w * share * (p - own class) and s = w * share^2, the gradient is
 //   by scale[u]: sum r[c, i] * term[u, c, i];  by bias[c]: sum r[c, i];  by table[k, c]: sum of r[c, i] over rows of bin k
@@ -24,15 +24,19 @@ namespace tally::TALLY_ISA {
 constexpr i64 kWeighRows = 256;  // of a block: its terms stay in the second cache from scores to gradient
 constexpr i64 kTermsAtOnce = 4;  // so that scores are loaded and stored once for four terms
 
+inline F4 load_any(const double* p) { return load(p); }
+inline F4 load_any(const float* p) { return load_floats(p); }
+
 // Sum of a * b over a block padded to a multiple of four; two sums, so that one need not wait for the other.
-inline double dot(const double* a, const double* b, i64 rows) {
+template <class T>
+inline double dot(const double* a, const T* b, i64 rows) {
     F4 even = all(0.0), odd = all(0.0);
     i64 i = 0;
     for (; i + 8 <= rows; i += 8) {
-        even = even + load(a + i) * load(b + i);
-        odd = odd + load(a + i + 4) * load(b + i + 4);
+        even = even + load(a + i) * load_any(b + i);
+        odd = odd + load(a + i + 4) * load_any(b + i + 4);
     }
-    if (i < rows) even = even + load(a + i) * load(b + i);
+    if (i < rows) even = even + load(a + i) * load_any(b + i);
     return total_of(even + odd);
 }
 
@@ -88,7 +92,7 @@ public:
 
 protected:
     static double* of(Scratch<double>& values, i64 c) { return values.get() + c * kWeighRows; }
-    const double* term(i64 t, i64 c) const { return task_.terms + (t * D_ + c) * task_.n_rows + start_; }
+    const float* term(i64 t, i64 c) const { return task_.terms + (t * D_ + c) * task_.n_rows + start_; }
     const i32* codes(i64 v) const { return task_.coded.codes + v * task_.n_rows + start_; }
 
     const WeighTask& task_;
@@ -118,7 +122,7 @@ private:
 
     template <i64 Many>
     void add_terms(i64 t, i64 c, double* to) {
-        const double* from[Many];
+        const float* from[Many];
         double scale[Many];
         for (i64 k = 0; k < Many; ++k) {
             from[k] = term(t + k, c);
@@ -127,11 +131,11 @@ private:
         i64 i = 0;
         for (; i + 4 <= count_; i += 4) {
             F4 sum = load(to + i);
-            for (i64 k = 0; k < Many; ++k) sum = sum + all(scale[k]) * load(from[k] + i);
+            for (i64 k = 0; k < Many; ++k) sum = sum + all(scale[k]) * load_floats(from[k] + i);
             store(to + i, sum);
         }
         for (; i < count_; ++i)
-            for (i64 k = 0; k < Many; ++k) to[i] += scale[k] * from[k][i];
+            for (i64 k = 0; k < Many; ++k) to[i] += scale[k] * static_cast<double>(from[k][i]);
     }
 
     // There are as many codes as terms: checked here, they are read from memory once.
@@ -229,7 +233,7 @@ private:
     void slopes() {
         for (i64 t = 0; t < T_; ++t)
             for (i64 c = 0; c < D_; ++c) {
-                const double* x = term(t, c);
+                const float* x = term(t, c);
                 fetch_next(x);
                 task_.sums->scale[task_.numbers[t]] += dot_of_rows(of(r_, c), x);
             }
@@ -239,10 +243,10 @@ private:
     }
 
     // The product with a term, whose rows are not padded.
-    double dot_of_rows(const double* residual, const double* x) const {
+    double dot_of_rows(const double* residual, const float* x) const {
         if (padded_ == count_) return dot(residual, x, padded_);
-        double copied[kWeighRows];
-        for (i64 i = 0; i < padded_; ++i) copied[i] = i < count_ ? x[i] : 0.0;
+        float copied[kWeighRows];
+        for (i64 i = 0; i < padded_; ++i) copied[i] = i < count_ ? x[i] : 0.0f;
         return dot(residual, copied, padded_);
     }
 

@@ -12,7 +12,8 @@ public:
         : WeighBlock(task), sum_(D_ * kWeighRows), copied_(D_ * kWeighRows), spread_(kWeighRows), pointers_(D_), by_row_(width_ * kWeighRows),
           sum_rows_(width_ * kWeighRows), values_(entries_.size()), each_(task.coded, padded_to_four(D_ + 1)),
           curve_rows_(each_.width() * kWeighRows), curves_(each_.size()) {
-        entries_.each([&](i64, i64 p, i64 at) {
+        entries_.each([&](i64 v, i64 p, i64 at) {
+            if (task.coded.terms[v] < 0) return;
             for (i64 c = 0; c < D_; ++c) values_[at + c] = task.coded.values[p * D_ + c];
         });
     }
@@ -47,11 +48,11 @@ private:
 
     double curve_of_term(i64 t) {
         for (i64 c = 0; c < D_; ++c) {
-            const double* x = term(t, c);
+            const float* x = term(t, c);
             double *sum = of(sum_, c), *copy = of(copied_, c);
-            for (i64 i = 0; i < count_; ++i) sum[i] += x[i];
-            for (i64 i = 0; i < padded_ && padded_ > count_; ++i) copy[i] = i < count_ ? x[i] : 0.0;
-            pointers_[c] = padded_ > count_ ? copy : x;
+            for (i64 i = 0; i < count_; ++i) sum[i] += copy[i] = static_cast<double>(x[i]);
+            for (i64 i = count_; i < padded_; ++i) copy[i] = 0.0;
+            pointers_[c] = copy;
         }
         return variance();
     }

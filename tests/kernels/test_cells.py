@@ -104,9 +104,9 @@ def test_pairs_terms_and_bins_of_codes_equal_the_reference(dtype, n):
                 kernels.pair_codes(given, sizes, classes, C, low=low, last=last),
                 reference.pair_codes(codes.T, sizes, classes, C, low=low, last=last),
             )
-        np.testing.assert_array_equal(
-            kernels.code_terms(given, values, sizes), reference.code_terms(codes.T, values, sizes)
-        )
+        terms = reference.code_terms(codes.T, values, sizes)
+        np.testing.assert_array_equal(kernels.code_terms(given, values, sizes), terms)
+        np.testing.assert_array_equal(kernels.code_terms(given, values, sizes, small=True), terms.astype(np.float32))
         wanted = reference.bin_codes(codes.T, places, sizes, missing).reshape(3, n)
         np.testing.assert_array_equal(kernels.bin_codes(given, places, sizes, missing), wanted)
 

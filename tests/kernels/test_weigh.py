@@ -27,7 +27,7 @@ def _problem(seed, n, C, U, V, weighted):
     )
     return (
         rng.normal(size=(C - 1, n)) * 5,
-        rng.normal(size=(len(numbers), C - 1, n)) * 10 ** rng.uniform(-2, 2, (len(numbers), 1, 1)),
+        (rng.normal(size=(len(numbers), C - 1, n)) * 10 ** rng.uniform(-2, 2, (len(numbers), 1, 1))).astype(np.float32),
         numbers,
         coded,
         rng.integers(0, C, n).astype(np.int32),

@@ -68,7 +68,7 @@ class _Weighted:
 
     def __init__(self, terms: Terms, *, common: bool) -> None:
         self.terms = terms
-        self._parts = np.empty_like(terms.terms)  # (U, C − 1, n) what each column adds to the scores, less the last's
+        self._parts = np.empty(terms.terms.shape)  # (U, C − 1, n) what each column adds to the scores, less the last's
         bias, bins = np.empty_like(terms.base), terms.coded.codes
         first = np.cumsum(terms.coded.sizes) - terms.coded.sizes
         codes = np.where(bins < 0, -1, bins + first[:, None])

@@ -31,7 +31,7 @@ class TermsToFit:
     """The terms of a block's columns as a fit takes them: by row, or in tables; and the tables of its corrections."""
 
     columns: range
-    terms: Floats | None  # (F, C − 1, n)
+    terms: npt.NDArray[np.float32] | None  # (F, C − 1, n)
     tables: kernels.CodedTerms | None
 
 
@@ -68,7 +68,7 @@ class RowTerms:
         The corrections of a column are `sizes` many from the number `first` on.
         """
         F, C, n = self.terms.shape
-        terms = np.empty((F, C - 1, n + len(some)))
+        terms = np.empty((F, C - 1, n + len(some)), np.float32)
         np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:, :, :n])
         np.multiply(terms[:, :, some], kept[:, None, :], out=terms[:, :, n:])
         if self.bins is None:
@@ -148,7 +148,7 @@ class PairedTerms:
         values, C = self.values[:, :-1] - self.values[:, -1:], self.values.shape[1]
         if _ROWS_PER_PAIR * len(values) > self.pairs.size:
             tables = None if self.bins[-1] < 0 else _tables(self.bins_of(codes), first, sizes, C)
-            return TermsToFit(self.columns, kernels.code_terms(tuple(codes), values, self.sizes), tables)
+            return TermsToFit(self.columns, kernels.code_terms(tuple(codes), values, self.sizes, small=True), tables)
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
         numbers = np.array(self.columns, np.int32)
         return TermsToFit(self.columns, None, kernels.CodedTerms(codes, self.sizes, values, numbers, bins))

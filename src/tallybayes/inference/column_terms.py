@@ -234,11 +234,11 @@ class ColumnTerms:
 
     def _of_rows(
         self, parts: Sequence[TermsToFit], some: Places, left: npt.NDArray[np.bool_]
-    ) -> tuple[Floats, npt.NDArray[np.int32]]:  # (T, C − 1, n + rows), (T,)
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:  # (T, C − 1, n + rows), (T,)
         """Return the terms that each row has by itself, and their numbers; those of missing values, too."""
         n, U, D = len(self.present), len(self.columns), len(self.evidence.classes) - 1
         mine = [(part.terms, part.columns) for part in parts if part.terms is not None]
-        absent = np.empty((len(self.missing), D, n + len(some)))
+        absent = np.empty((len(self.missing), D, n + len(some)), np.float32)
         for one, out in zip(self.missing, absent, strict=True):
             out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
         mine += [(absent, range(U, U + len(absent)))]
@@ -249,7 +249,11 @@ class ColumnTerms:
         return terms, numbers
 
     def _base_of_dropped(
-        self, some: Places, kept: npt.NDArray[np.bool_], terms: Floats, numbers: npt.NDArray[np.int32]
+        self,
+        some: Places,
+        kept: npt.NDArray[np.bool_],
+        terms: npt.NDArray[np.float32],
+        numbers: npt.NDArray[np.int32],
     ) -> Floats:  # (C − 1, rows)
         """Return the plain scores of some rows that keep only some columns, less the last class's."""
         scores, shared = np.maximum(self.prior[some], -_LARGEST), np.ones(len(self.offset) + len(self.missing), bool)
@@ -313,7 +317,7 @@ class ColumnTerms:
         none = np.full(len(some), -1, np.int32)
         return Terms(
             less_last(np.maximum(self.prior, -_LARGEST).T + terms.sum(axis=0)),
-            np.ascontiguousarray(terms[:, :-1] - terms[:, -1:]),
+            (terms[:, :-1] - terms[:, -1:]).astype(np.float32),
             np.arange(len(some), dtype=np.int32),
             kernels.CodedTerms(bins[some], sizes, np.zeros((total, C - 1)), none, np.arange(total, dtype=np.int32)),
             np.ones(len(some)),

@@ -25,8 +25,8 @@ class Terms:
     ----------
     base : ndarray, shape (C − 1, n)
         The plain scores: the log of the class prior plus all terms of offset 1; less the score of the last class.
-    terms : ndarray, shape (T, C − 1, n)
-        Terms of each row, less the last class's; 0 where a column is missing.
+    terms : ndarray of float32, shape (T, C − 1, n)
+        Terms of each row, less the last class's; 0 where a column is missing. They are many, and read many times.
     numbers : ndarray of int32, shape (T,)
         Which of all U terms these are.
     coded : kernels.CodedTerms
@@ -50,7 +50,7 @@ class Terms:
     """
 
     base: Floats
-    terms: Floats
+    terms: npt.NDArray[np.float32]
     numbers: npt.NDArray[np.int32]
     coded: kernels.CodedTerms
     offset: Floats
@@ -69,7 +69,7 @@ class Terms:
     ) -> Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
         one, none = np.ones(1), no_codes(*prior.shape)
-        total, first = less_last(term.T)[None], np.zeros(1, np.int32)
+        total, first = less_last(term.T)[None].astype(np.float32), np.zeros(1, np.int32)
         return cls(less_last((prior + term).T), total, first, none, one, one, one > 1, 0, 0, share, classes, weights)
 
     def of(self, index: npt.NDArray[np.intp]) -> Terms:
@@ -104,7 +104,7 @@ class Terms:
         return replace(
             self,
             base=base,
-            terms=self.total_of(self.target)[None],
+            terms=self.total_of(self.target)[None].astype(np.float32),
             numbers=np.zeros(1, np.int32),
             coded=no_codes(len(self.classes), len(base) + 1),
             offset=one,
@@ -208,7 +208,7 @@ def _sum(one: kernels.WeighedTerms, other: kernels.WeighedTerms) -> kernels.Weig
     )
 
 
-def weighted_sum(weights: Floats, terms: Floats) -> Floats:
+def weighted_sum(weights: Floats, terms: npt.NDArray[np.floating]) -> Floats:
     """Return Σ_u weights[u] · terms[u]; unlike BLAS, in the same order on every processor, and on one thread.
 
     Examples

@@ -209,18 +209,20 @@ def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: 
     return _native.bin_codes(columns, places, sizes, missing)
 
 
-def code_terms(columns: Codes, values: Floats, sizes: Sizes) -> Floats:  # (F, D, n)
-    """Return ``values[start + code]`` of each code, or 0 where it is outside its column.
+def code_terms(columns: Codes, values: Floats, sizes: Sizes, *, small: bool = False) -> NDArray[np.floating]:
+    """Return ``values[start + code]`` of each code, or 0 where it is outside its column; (F, D, n).
 
     Parameters
     ----------
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
     values : float64 ndarray, shape (sum(sizes), D)
     sizes : sequence of int, length F
+    small : bool
+        Whether to return float32.
 
     Examples
     --------
     >>> code_terms(np.array([[1], [0], [2]]), np.array([[1.0, 10.0], [2.0, 20.0]]), [2]).tolist()
     [[[2.0, 1.0, 0.0], [20.0, 10.0, 0.0]]]
     """
-    return _native.code_terms(columns, values, sizes)
+    return _native.code_terms(columns, values, sizes, small)

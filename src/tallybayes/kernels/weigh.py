@@ -48,7 +48,7 @@ class CodedTerms(NamedTuple):
 
 def weigh_terms(
     base: Floats,
-    terms: Floats,
+    terms: NDArray[np.float32],
     numbers: NDArray[np.int32],
     coded: CodedTerms,
     classes: NDArray[np.int32],
@@ -71,7 +71,7 @@ def weigh_terms(
     ----------
     base : float64 ndarray, shape (C - 1, n)
         Finite scores of all classes but the last, less those of the last.
-    terms : float64 ndarray, shape (T, C - 1, n)
+    terms : float32 ndarray, shape (T, C - 1, n)
         Finite terms, likewise, of each row.
     numbers : int32 ndarray, shape (T,)
         The number of each of them.
@@ -93,8 +93,9 @@ def weigh_terms(
     --------
     >>> one = CodedTerms(*(np.zeros(k, np.int32) for k in ((1, 1), 1)), np.ones((1, 1)), *np.zeros((2, 1), np.int32))
     >>> one = one._replace(sizes=np.ones(1, np.int64))
-    >>> found = weigh_terms(np.zeros((1, 1)), np.zeros((0, 1, 1)), np.zeros(0, np.int32), one, np.zeros(1, np.int32),
-    ...                     None, np.ones(1), np.zeros(1), np.zeros(2), np.zeros((1, 2)), curved=True)
+    >>> none = np.zeros((0, 1, 1), np.float32), np.zeros(0, np.int32)
+    >>> found = weigh_terms(np.zeros((1, 1)), *none, one, np.zeros(1, np.int32), None,
+    ...                     np.ones(1), np.zeros(1), np.zeros(2), np.zeros((1, 2)), curved=True)
     >>> round(found.loss, 6), found.slopes.tolist(), found.curves[0].item()      # log 2; p - 1; p (1 - p)
     (0.693147, [-0.5, -0.5, 0.5, -0.5, 0.5], 0.25)
     """

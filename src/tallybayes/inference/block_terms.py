@@ -14,7 +14,7 @@ from tallybayes.events.event import ClassCodes, PairTerms
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.correction_bins import CorrectionBins
 from tallybayes.inference.posterior import refuse_nan
-from tallybayes.inference.terms import no_codes
+from tallybayes.inference.terms import no_codes, weighted_sum
 
 __all__ = ["BlockTerms", "PairedTerms", "RowTerms", "TermsToFit", "coded_terms", "shifted"]
 
@@ -75,6 +75,12 @@ class RowTerms:
             return TermsToFit(self.columns, terms, None)
         dropped = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
         return TermsToFit(self.columns, terms, _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C))
+
+    def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
+        """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
+        out += weighted_sum(scale, self.terms).T
+        for at, bins in zip(first.tolist(), () if self.bins is None else self.bins, strict=False):
+            out += table[at + bins]
 
     def without_bins(self) -> RowTerms:
         """Return the same without corrections."""
@@ -152,6 +158,13 @@ class PairedTerms:
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
         numbers = np.array(self.columns, np.int32)
         return TermsToFit(self.columns, None, kernels.CodedTerms(codes, self.sizes, values, numbers, bins))
+
+    def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
+        """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
+        values = np.repeat(scale, self.sizes)[:, None] * self.values
+        if self.bins[-1] >= 0:
+            values += table[np.repeat(first, self.sizes) + self.bins]
+        kernels.score_codes(tuple(self.pairs), values, self.sizes, out)
 
     def without_bins(self) -> PairedTerms:
         """Return the same without corrections."""

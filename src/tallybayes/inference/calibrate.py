@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import engines, kernels
+from tallybayes import engines
 from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
@@ -28,7 +28,7 @@ from tallybayes.inference.sample_size import has_few_terms, rows_for_one_weight,
 from tallybayes.inference.sampled_rows import SampledRows, at_most_one
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
-from tallybayes.inference.terms import FittedWeights, Terms
+from tallybayes.inference.terms import Terms
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.inference.weights import ColumnWeights, share_of_others
@@ -46,6 +46,7 @@ _FEW_TO_CHOOSE, _CELLS_TO_CHOOSE = 2_000, 50_000
 _FEW = 50  # rows: with fewer, all columns have one weight
 _PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
+_MOST_LOSS = 708.0  # nats: a row less probable than the least double is as good as impossible
 _SURE = 100  # rows: with fewer, chance decides whether columns seem to tell something
 _HEAVIEST = 1e100  # squares of slopes, which weights multiply, are doubles
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
@@ -190,11 +191,11 @@ class _Search:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
-        given, n_whole = replace(terms.to_fit(classes, weights), threads=self.threads), len(classes)
-        fitted = fit_fading(given, n_whole, common=common, precision=precision)
-        faded = given.faded(fitted.fading)
-        before, after = given.loss(rows=n_whole), faded.loss(fitted, n_whole)
-        prior = _prior_if_below(terms, classes, weights, faded, fitted)
+        given = replace(terms.to_fit(classes, weights), threads=self.threads)
+        fitted = fit_fading(given, len(classes), common=common, precision=precision)
+        left = losses(terms.fitted_scores(fitted), classes)
+        before, after = (_mean(each, weights)[0] for each in (losses(terms.plain_scores, classes), left))
+        prior = _prior_if_below(losses(terms.prior, classes), left, weights, fitted.effective + len(terms.columns))
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
@@ -289,22 +290,16 @@ class _Search:
         return None if self.weights is None else self.weights[scored]
 
 
-def _prior_if_below(
-    terms: ColumnTerms, classes: npt.NDArray[np.int32], weights: Floats | None, given: Terms, fitted: FittedWeights
-) -> float | None:
+def _prior_if_below(of_prior: Floats, left: Floats, weights: Floats | None, decided: float) -> float | None:
     """Return the mean log-loss of the class shares, if that of new rows is surely above it.
 
     Rows that weights were fitted to are more probable than new ones, together by as many nats as numbers were decided
     by them (Akaike 1973): the weights, and of each column which of its densities to believe.
     """
-    n = len(classes)
-    if n < _SURE:
+    if len(left) < _SURE:
         return None
-    p = given.probabilities(fitted, n)[np.arange(n), classes]
-    of_prior = losses(terms.prior, classes)
-    more, error = _mean(-kernels.log(np.maximum(p, np.finfo(float).tiny)) - of_prior, weights)
-    more += (fitted.effective + len(terms.columns)) / n
-    return _mean(of_prior, weights)[0] if more > error else None
+    more, error = _mean(np.minimum(left, _MOST_LOSS) - of_prior, weights)
+    return _mean(of_prior, weights)[0] if more + decided / len(left) > error else None
 
 
 def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:

@@ -227,10 +227,15 @@ class ColumnTerms:
 
     def _to_fit(self, block: BlockTerms, some: Places, kept: npt.NDArray[np.bool_]) -> TermsToFit:
         """Return the terms of a block's columns, of all rows and of some that keep only some values."""
-        sizes = np.array([one.size for one in self.bins])
         at = np.array(block.columns)
-        first, sizes = (np.cumsum(sizes) - sizes)[at], sizes[at]  # of the columns' corrections
-        return block.to_fit(some, kept[at], first, sizes)
+        sizes = np.array([self.bins[u].size for u in block.columns])
+        return block.to_fit(some, kept[at], self._first_corrections[at], sizes)
+
+    @property
+    def _first_corrections(self) -> npt.NDArray[np.int64]:  # (F,)
+        """The number of the first correction of each column."""
+        sizes = np.array([one.size for one in self.bins], np.int64)
+        return np.cumsum(sizes) - sizes
 
     def _of_rows(
         self, parts: Sequence[TermsToFit], some: Places, left: npt.NDArray[np.bool_]
@@ -292,6 +297,17 @@ class ColumnTerms:
             else:
                 out += weighted_sum(factors[block.columns], block.terms).T
         return out
+
+    def fitted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)
+        """Return the scores of the rows under fitted numbers, each left out; finite."""
+        F = len(self.columns)
+        scale, more = fitted.scale[:F] - self.offset, np.tile(fitted.bias, (len(self.prior), 1))
+        for block in self.blocks:
+            at = np.array(block.columns)
+            block.add_fitted(scale[at], fitted.table, self._first_corrections[at], more)
+        for one, weight in zip(self.missing, fitted.scale[F:], strict=True):
+            more += weight * one.terms.T
+        return np.asarray(self.plain_scores + (self.share**fitted.fading)[:, None] * more)
 
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""

@@ -118,18 +118,13 @@ class Terms:
         """Return the terms with a power of the share of other columns in its place."""
         return replace(self, share=self.share**power)
 
-    def loss(self, fitted: FittedWeights | None = None, rows: int | None = None) -> float:
-        """Return the mean loss under fitted weights, or without any; of the first rows, or of all."""
-        weights = self.weights if rows is None or self.weights is None else self.weights[:rows]
-        total = len(self.classes[:rows]) if weights is None else float(weights.sum())
-        return self.weigh(*self._parts(fitted), sloped=False, rows=rows).loss / total
+    def loss(self, fitted: FittedWeights) -> float:
+        """Return the mean loss under fitted weights."""
+        return self.weigh(*self._parts(fitted), sloped=False).loss / self.total
 
-    def _parts(self, fitted: FittedWeights | None) -> tuple[Floats, Floats, Floats]:
+    def _parts(self, fitted: FittedWeights) -> tuple[Floats, Floats, Floats]:
         """Return what fitted weights add to the weights of terms, the bias and the corrections."""
-        if fitted is not None:
-            return fitted.scale - self.offset, fitted.bias, fitted.table
-        C = len(self.base) + 1
-        return np.zeros(len(self.offset)), np.zeros(C), np.zeros((self.corrections, C))
+        return fitted.scale - self.offset, fitted.bias, fitted.table
 
     @property
     def total(self) -> float:
@@ -144,27 +139,26 @@ class Terms:
         *,
         sloped: bool = True,
         curved: bool = False,
-        rows: int | None = None,
         p: Floats | None = None,
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
         given = self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, self.share
         work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
-        n, (V, _), D = len(self.classes) if rows is None else rows, self.coded.codes.shape, len(self.base)
+        (V, n), D = self.coded.codes.shape, len(self.base)
         at_once = max(_AT_ONCE // ((len(self.terms) + V) * D + 1), _ROWS_PER_ENTRY * len(self.coded.bins) // max(1, V))
         if n <= at_once:
-            return work(rows=slice(0, n))
+            return work()
 
         def of_slice(rows: slice) -> kernels.WeighedTerms:
             return work(rows=rows)
 
         return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=at_once)
 
-    def probabilities(self, fitted: FittedWeights, rows: int | None = None) -> Floats:  # (n, C)
-        """Return the probabilities of the classes under fitted weights; of the first rows, or of all."""
+    def probabilities(self, fitted: FittedWeights) -> Floats:  # (n, C)
+        """Return the probabilities of the classes under fitted weights."""
         p = np.empty((len(self.classes), len(self.base) + 1))
-        self.weigh(*self._parts(fitted), sloped=False, rows=rows, p=p)
-        return p[:rows]
+        self.weigh(*self._parts(fitted), sloped=False, p=p)
+        return p
 
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""

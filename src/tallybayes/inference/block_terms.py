@@ -125,10 +125,7 @@ class PairedTerms:
         values[one_less] = table.T
         of_pair = np.full(len(values), -1, np.int32)
         if bins and bins[0].cells is not None:
-            ends = np.cumsum(codes).tolist()
-            cells = [np.arange(b - a) if given.cell_of is None else given.cell_of[a:b] for a, b in _between(ends)]
-            of_code = np.concatenate([one.find(cell) for one, cell in zip(bins, cells, strict=True)])
-            of_pair[one_less] = np.repeat(of_code, C)
+            of_pair[one_less] = np.repeat(_bins_of_codes(given, bins), C)
             of_pair[np.cumsum(codes * C + 1) - 1] = [one.size - 1 for one in bins]
         pairs = kernels.pair_codes(given.columns, codes, classes, C, low=given.low, last=given.last)
         found = cls(start, pairs, codes * C + 1, values, of_pair)
@@ -208,8 +205,16 @@ def _tables(bins: Codes, first: Sizes, sizes: Sizes, classes: int) -> kernels.Co
     )
 
 
-def _between(ends: Sequence[int]) -> zip[tuple[int, int]]:
-    return zip([0, *ends[:-1]], ends, strict=True)
+def _bins_of_codes(given: PairTerms, bins: Sequence[CorrectionBins]) -> Codes:  # (Σ sizes,)
+    """Return the bin of each code of each column."""
+    sizes = given.sizes.tolist()
+    if given.cell_of is None and sizes == [
+        len(one.of_cell) for one in bins
+    ]:  # codes are cells
+        return np.concatenate([one.of_cell for one in bins])
+    cells = given.cell_of if given.cell_of is not None else np.concatenate([np.arange(size) for size in sizes])
+    each = np.split(cells, np.cumsum(sizes)[:-1])
+    return np.concatenate([one.find(mine) for one, mine in zip(bins, each, strict=True)])
 
 
 def shifted(term: Floats) -> Floats:  # (C, n)

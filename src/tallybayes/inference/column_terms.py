@@ -188,7 +188,13 @@ class ColumnTerms:
     @property
     def share(self) -> Floats:  # (n,)
         """The share of the other columns that each row has."""
-        return share_of_others(self.present.sum(axis=1).astype(np.float64), self.present.shape[1])
+        return share_of_others(self._n_present.astype(np.float64), self.present.shape[1])
+
+    @cached_property
+    def _n_present(self) -> Places:  # (n,)
+        """The number of columns that each row has."""
+        n, F = self.present.shape
+        return np.full(n, F) if self.present.all() else self.present.sum(axis=1)
 
     def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True) -> Terms:
         """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
@@ -220,7 +226,7 @@ class ColumnTerms:
             np.concatenate([self.free, np.zeros(absent, bool)]),
             sum(one.size for one in self.bins),
             sum(one.size > 0 for one in self.bins),
-            share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F),
+            share_of_others(np.concatenate([self._n_present, left.sum(axis=1)]).astype(np.float64), F),
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
@@ -426,6 +432,5 @@ def with_products(evidence: Evidence) -> Evidence:
 def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
     """Return which columns each row keeps when some are dropped: from one to all of them, by the row's key."""
     draws = mix(keys.view(np.int64)[:, None] + np.arange(1, columns + 2) * _ODD).view(np.uint64)
-    rank = np.empty((len(keys), columns), np.intp)
-    np.put_along_axis(rank, np.argsort(draws[:, 1:], axis=1), np.arange(columns)[None], axis=1)
-    return np.asarray(rank <= (draws[:, :1] % np.uint64(columns)).astype(np.intp))
+    last = (draws[:, :1] % np.uint64(columns)).astype(np.intp)
+    return np.asarray(draws[:, 1:] <= np.take_along_axis(np.sort(draws[:, 1:], axis=1), last, axis=1))

@@ -115,8 +115,7 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
     moved = terms.take(slice(whole, None)) if complete else terms
     while len(terms.classes) > whole:
         powers = [power for power in _POWERS if power >= fitted.fading]
-        losses = [moved.faded(power).loss(fitted) for power in powers]
-        best = powers[int(np.argmin(losses))]
+        best = powers[int(np.argmin(moved.losses(fitted, powers)))]
         if best == fitted.fading:
             return fitted
         faded = terms.faded(best)  # whole rows are as before, and the weights near
@@ -204,7 +203,8 @@ class _Fit:
             if not k and has_soft:
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
-            self.effective = sum(self._decided(curvature, g) for g in range(len(self.precision)))
+            if k == rounds - 1:
+                self.effective = sum(self._decided(curvature, g) for g in range(len(self.precision)))
             unit = 1 / np.sqrt(curvature + each)
 
             def drawn(

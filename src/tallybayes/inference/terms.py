@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -118,9 +119,10 @@ class Terms:
         """Return the terms with a power of the share of other columns in its place."""
         return replace(self, share=self.share**power)
 
-    def loss(self, fitted: FittedWeights) -> float:
-        """Return the mean loss under fitted weights."""
-        return self.weigh(*self._parts(fitted), sloped=False).loss / self.total
+    def losses(self, fitted: FittedWeights, powers: Sequence[int]) -> list[float]:
+        """Return the mean loss under fitted weights, for each power of the share of other columns in its place."""
+        parts = self._parts(fitted)
+        return [self.weigh(*parts, sloped=False, share=self.share**power).loss / self.total for power in powers]
 
     def _parts(self, fitted: FittedWeights) -> tuple[Floats, Floats, Floats]:
         """Return what fitted weights add to the weights of terms, the bias and the corrections."""
@@ -139,10 +141,12 @@ class Terms:
         *,
         sloped: bool = True,
         curved: bool = False,
+        share: Floats | None = None,
         p: Floats | None = None,
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
-        given = self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, self.share
+        share = self.share if share is None else share
+        given = self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, share
         work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
         (V, n), D = self.coded.codes.shape, len(self.base)
         at_once = max(_AT_ONCE // ((len(self.terms) + V) * D + 1), _ROWS_PER_ENTRY * len(self.coded.bins) // max(1, V))

@@ -69,7 +69,8 @@ class Gaussian(Event[Dense]):
 
     def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return the rows, each to be taken from its class and from the column as a whole."""
-        return LeftOut(leave_normals_out(statistic, data, classes, weights), lambda: self.length(data))
+        add, columns = leave_normals_out(statistic, data, classes, weights)
+        return LeftOut(add, lambda: self.length(data), columns if weights is None else None)
 
 
 def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)

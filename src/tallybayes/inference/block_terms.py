@@ -208,9 +208,7 @@ def _tables(bins: Codes, first: Sizes, sizes: Sizes, classes: int) -> kernels.Co
 def _bins_of_codes(given: PairTerms, bins: Sequence[CorrectionBins]) -> Codes:  # (Σ sizes,)
     """Return the bin of each code of each column."""
     sizes = given.sizes.tolist()
-    if given.cell_of is None and sizes == [
-        len(one.of_cell) for one in bins
-    ]:  # codes are cells
+    if given.cell_of is None and sizes == [len(one.of_cell) for one in bins]:  # codes are cells
         return np.concatenate([one.of_cell for one in bins])
     cells = given.cell_of if given.cell_of is not None else np.concatenate([np.arange(size) for size in sizes])
     each = np.split(cells, np.cumsum(sizes)[:-1])

@@ -7,7 +7,9 @@ hardly anything is left; those cells, few as a rule, use the exact sums. Rows th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,26 +29,55 @@ from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import nearest
+from tallybayes.kernels import Columns
 
 __all__ = ["ExactColumn", "downdate", "leave_normals_out"]
 
+Each: TypeAlias = Callable[[EstimateOptions], Iterator[Floats]]
 # A difference of doubles below this share of the minuend has lost digits that matter: use the exact sums instead.
 _CANCELLED = 1e-4
 
 
-def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> AddScores:
-    """Return a function that adds each value's log-density, given the moments without its row."""
+def leave_normals_out(
+    statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights
+) -> tuple[AddScores, Each]:
+    """Return a function that adds each value's log-density, given the moments without its row; and one for columns."""
     whole = over_all(statistic)
     own = filled(by_class(statistic), whole)
 
+    def prepared(options: EstimateOptions) -> tuple[Floats, Floats, kernels.Coefficients, kernels.Coefficients]:
+        full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
+        by, over = (np.stack([of.n, of.mean, np.minimum(of.m2, LARGEST), of.rest]) for of in (own, whole))
+        return by, over, full, less
+
+    def columns(options: EstimateOptions) -> Iterator[Floats]:
+        by, over, full, less = prepared(options)
+        for f in range(data.width):
+            at, out = slice(f, f + 1), np.zeros((len(classes), len(own.n)))
+            of, but = (kernels.Coefficients(*(part[:, at] for part in each)) for each in (full, less))
+            leave((data.column(f),), by[:, :, at], over[:, at], of, but, options, out, first=f)
+            yield out
+
+    def leave(
+        some: Columns,
+        by: Floats,
+        over: Floats,
+        full: kernels.Coefficients,
+        less: kernels.Coefficients,
+        options: EstimateOptions,
+        out: Floats,
+        first: int = 0,
+    ) -> None:
+        """Add some columns, the first of them by number, with exact sums where doubles do not suffice."""
+        full, less = (kernels.Coefficients(*map(np.ascontiguousarray, each)) for each in (full, less))
+        by, over, student = np.ascontiguousarray(by), np.ascontiguousarray(over), options.rule == "bayes"
+        lost = kernels.leave_dense(some, classes, by, over, full, less, out, floor=options.floor, student=student)
+        for f in np.unique(lost[:, 1]):
+            add_cells(lost[lost[:, 1] == f, 0], first + int(f), options, out)
+
     def add(options: EstimateOptions, out: Floats) -> None:
         if weights is None:
-            full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
-            by, over = (np.stack([of.n, of.mean, np.minimum(of.m2, LARGEST), of.rest]) for of in (own, whole))
-            floor, student = options.floor, options.rule == "bayes"
-            lost = kernels.leave_dense(data.columns, classes, by, over, full, less, out, floor=floor, student=student)
-            for f in np.unique(lost[:, 1]):
-                add_cells(lost[lost[:, 1] == f, 0], int(f), options, out)
+            leave(data.columns, *prepared(options), options, out)
             return
         for f in range(data.width):
             for rows in chunks(len(data)):
@@ -67,7 +98,7 @@ def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, we
         log[np.arange(n), c] = estimate_normal(mine, others, options, options.alpha[f]).log_density(x)
         out[rows] += log
 
-    return add
+    return add, columns
 
 
 class ExactColumn:

@@ -63,9 +63,10 @@ inline void terms(const Table& table, const i64* offsets, const double* values, 
         for (i64 start = 0; start < n; start += kRows) {
             const i64 count = n - start < kRows ? n - start : kRows;
             find_rows(table.columns[f], start, count, 0, offsets[f + 1] - offsets[f], -1, rows);
-            for (i64 c = 0; c < D; ++c) {
-                Number* to = out + (f * D + c) * n + start;
-                for (i64 i = 0; i < count; ++i) to[i] = static_cast<Number>(rows[i] < 0 ? 0.0 : own[rows[i] * D + c]);
+            Number* const to = out + f * D * n + start;
+            for (i64 i = 0; i < count; ++i) {
+                const double* from = own + rows[i] * D;
+                for (i64 c = 0; c < D; ++c) to[c * n + i] = rows[i] < 0 ? Number{0} : static_cast<Number>(from[c]);
             }
         }
     }

@@ -120,13 +120,15 @@ class PairedTerms:
         """Return the terms of rows of these classes; bins are none, or those of each column."""
         C, F, codes = len(given.by_pair), len(given.sizes), np.asarray(given.sizes)
         table = _shifted_in_place(given.by_pair.copy())
-        one_less = np.repeat(np.arange(F), codes * C) + np.arange(table.shape[1])  # each column has a pair more, at 0
-        values = np.zeros((table.shape[1] + F, C))
-        values[one_less] = table.T
+        ends = np.cumsum(codes * C).tolist()
+        values = np.empty((ends[-1] + F, C))
+        for f, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):  # each column has a pair more, at 0
+            values[a + f : b + f], values[b + f] = table[:, a:b].T, 0.0
         of_pair = np.full(len(values), -1, np.int32)
         if bins and bins[0].cells is not None:
-            of_pair[one_less] = np.repeat(_bins_of_codes(given, bins), C)
-            of_pair[np.cumsum(codes * C + 1) - 1] = [one.size - 1 for one in bins]
+            missing = np.cumsum(codes * C + 1) - 1
+            of_pair[np.delete(np.arange(len(values)), missing)] = np.repeat(_bins_of_codes(given, bins), C)
+            of_pair[missing] = [one.size - 1 for one in bins]
         pairs = kernels.pair_codes(given.columns, codes, classes, C, low=given.low, last=given.last)
         found = cls(start, pairs, codes * C + 1, values, of_pair)
         if np.isnan(values).any():  # perhaps only of pairs that no row has
@@ -158,10 +160,10 @@ class PairedTerms:
 
     def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
         """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
-        values = np.repeat(scale, self.sizes)[:, None] * self.values
-        if self.bins[-1] >= 0:
-            values += table[np.repeat(first, self.sizes) + self.bins]
-        kernels.score_codes(tuple(self.pairs), values, self.sizes, out)
+        self.add_scores(self.pairs, scale, out)
+        bins = self.bins_of_rows()
+        if bins is not None:
+            kernels.score_codes(tuple(bins), table[first[0] :], np.diff(first, append=len(table)), out)
 
     def without_bins(self) -> PairedTerms:
         """Return the same without corrections."""

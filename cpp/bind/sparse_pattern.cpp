@@ -1,6 +1,7 @@
-// Python bindings of the sparsity patterns; kernels/sparse_pattern.py is the only caller.
+// Python bindings of the sparsity patterns and of ranges; kernels/sparse_pattern.py is the only caller.
 #include "bind/give.hpp"
 #include "sparse/pattern.hpp"
+#include "sparse/ranges.hpp"
 
 namespace tally {
 
@@ -58,11 +59,29 @@ nb::object find_places(nb::handle starts, nb::handle rows, nb::handle of_rows, n
     return give(out);
 }
 
+void copy_ranges(nb::handle values, nb::handle starts, nb::handle lengths, nb::handle out) {
+    const Buffer from(values, "values"), first(starts, "starts"), count(lengths, "lengths"), to(out, "out", true);
+    for (const Buffer* one : {&from, &first, &count, &to}) {
+        one->need_axes(1);
+        one->need_contiguous();
+    }
+    to.need_type(to.type() == from.type(), "the type of the values");
+    count.need_length(first.size(0));
+    const sparse::CopyRangesTask task{from.base(), from.size(0), size_of(from.type()),
+                                      first.all<const int64_t>(Type::i64, "int64"),
+                                      count.all<const int64_t>(Type::i64, "int64"), first.size(0),
+                                      const_cast<char*>(to.base()), to.size(0)};
+    bool inside = false;
+    unlocked([&] { inside = sparse::copy_ranges(task); });
+    if (!inside) refuse("starts", "ranges of the values that fill out", "others");
+}
+
 }  // namespace
 
 void bind_sparse_pattern(nb::module_& m) {
     m.def("join_places", &join_places);
     m.def("find_places", &find_places);
+    m.def("copy_ranges", &copy_ranges);
 }
 
 }  // namespace tally

@@ -65,6 +65,11 @@ inline I4 shift_right(I4 a) {  // shifts zeros in
 inline I4 shift_right(I4 a, i64 by) { return {_mm256_srl_epi64(a.v, _mm_cvtsi64_si128(by))}; }
 inline I4 shift_right(I4 a, I4 by) { return {_mm256_srlv_epi64(a.v, by.v)}; }  // each lane by its own number
 inline I4 multiply_low_halves(I4 a, I4 b) { return {_mm256_mul_epi32(a.v, b.v)}; }  // signed 32 x 32 -> 64
+inline I4 operator*(I4 a, I4 b) {  // modulo 2^64, of three products of halves
+    const __m256i across = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a.v, 32), b.v),
+                                            _mm256_mul_epu32(a.v, _mm256_srli_epi64(b.v, 32)));
+    return {_mm256_add_epi64(_mm256_mul_epu32(a.v, b.v), _mm256_slli_epi64(across, 32))};
+}
 inline bool any(I4 a) { return _mm256_testz_si256(a.v, a.v) == 0; }
 inline I4 less(I4 a, I4 b) { return {_mm256_cmpgt_epi64(b.v, a.v)}; }
 inline I4 choose(I4 mask, I4 yes, I4 no) { return {_mm256_blendv_epi8(no.v, yes.v, mask.v)}; }
@@ -180,6 +185,7 @@ inline I4 shift_right(I4 a, I4 by) { TALLY_LANES(I4, static_cast<i64>(static_cas
 inline I4 multiply_low_halves(I4 a, I4 b) {
     TALLY_LANES(I4, static_cast<i64>(static_cast<i32>(a.v[k])) * static_cast<i64>(static_cast<i32>(b.v[k])));
 }
+inline I4 operator*(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(unsigned_of(a.v[k]) * unsigned_of(b.v[k]))); }
 inline bool any(I4 a) { return (a.v[0] | a.v[1] | a.v[2] | a.v[3]) != 0; }
 inline I4 less(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] < b.v[k] ? -1 : 0); }
 inline I4 choose(I4 mask, I4 yes, I4 no) { TALLY_LANES(I4, (mask.v[k] & yes.v[k]) | (~mask.v[k] & no.v[k])); }

@@ -584,6 +584,12 @@ def find_places(
     return np.array([place.get(cell, -1) for cell in wanted], np.int64)
 
 
+def copy_ranges(values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[Any]:
+    """As ``sparse_pattern.copy_ranges``."""
+    ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
+    return np.array([values[k] for start, length in ranges for k in range(start, start + length)], values.dtype)
+
+
 def weigh_terms(
     base: Floats,
     terms: Floats,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybayes.kernels import sparse_pattern
+from tallybayes.kernels import _native, sparse_pattern
 from tests.examples import examples
 
 from . import reference
@@ -70,3 +70,23 @@ def test_an_invalid_pattern_is_refused(starts: Any, rows: Any, message: str) -> 
 def test_a_cell_outside_of_the_matrix_is_refused(column: int) -> None:
     with pytest.raises(ValueError, match="of_columns: wanted columns that there are"):
         sparse_pattern.find_places(*GOOD, np.array([0]), np.array([column]))
+
+
+@examples(200)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12), st.sampled_from("fdbhiq"))
+def test_ranges_are_copied_one_after_the_other(found: list[tuple[int, int]], kind: str) -> None:
+    values = np.arange(18).astype(kind)
+    starts, lengths = np.array(found, np.int64).reshape(-1, 2).T.copy()
+    got = sparse_pattern.copy_ranges(values, starts, lengths)
+    assert got.dtype == values.dtype
+    np.testing.assert_array_equal(got, reference.copy_ranges(values, starts, lengths))
+
+
+@pytest.mark.parametrize(
+    ("start", "length"), [(-1, 1), (4, 1), (3, 1), (0, 4), (2, 2**62), (2**62, 2), (-(2**63), 1), (1, 0)], ids=str
+)
+def test_a_range_outside_of_the_values_is_refused(start: int, length: int) -> None:
+    out = np.zeros(1, np.int64)
+    with pytest.raises(ValueError, match="starts: wanted ranges of the values that fill out, got others"):
+        _native.copy_ranges(np.arange(3), np.array([start]), np.array([length]), out)
+    assert out.tolist() == [0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse import random_array
 
 from tallybayes.sources import gather, read, take
 
@@ -36,3 +37,34 @@ def test_rows_of_several_batches_in_any_order(kind: type, pieces: list[list[int]
     joined = pa.Table.from_batches([one.take(pa.array(index)) for one, index in given])
     want = joined.take(pa.array(order)).combine_chunks()
     assert pa.Table.from_batches([gather(given, order)]).equals(want, check_metadata=True)
+
+
+def sparse(seed: int, kind: type, pointer: type = np.int32) -> pa.RecordBatch:
+    """Return a batch of sparse rows."""
+    rows = random_array((30, 5), density=0.4, rng=np.random.default_rng(seed), format="csr").astype(kind)
+    rows.data[:] = np.arange(len(rows.data)) % 7 + 1
+    rows.indptr, rows.indices = rows.indptr.astype(pointer), rows.indices.astype(pointer)
+    return next(iter(read(rows)))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, np.uint16, bool])
+@pytest.mark.parametrize("pointer", [np.int32, np.int64])
+@pytest.mark.parametrize("places", [[], [0], [19, 3, 3, 7]], ids=str)
+def test_sparse_rows_of_one_batch(kind: type, pointer: type, places: list[int]) -> None:
+    index, rows = np.array(places, np.intp), sparse(0, kind, pointer).slice(4, 20)
+    taken = take(rows, index)
+    taken.validate(full=True)
+    assert taken.equals(rows.take(pa.array(index)))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("pieces", [[[3, 9, 3], [], [0, 1]], [[], []]], ids=str)
+def test_sparse_rows_of_several_batches_in_any_order(shared: bool, pieces: list[list[int]]) -> None:
+    whole = sparse(0, np.float64)
+    each = [whole.slice(10 * k, 10) if shared else sparse(k, np.float64) for k in range(len(pieces))]
+    index = [np.array(places, np.intp) for places in pieces]
+    order = np.random.default_rng(1).permutation(sum(map(len, pieces)))
+    want = pa.Table.from_batches([one.take(pa.array(at)) for one, at in zip(each, index, strict=True)])
+    found = gather(list(zip(each, index, strict=True)), order)
+    found.validate(full=True)
+    assert pa.Table.from_batches([found]).equals(want.take(pa.array(order)).combine_chunks(), check_metadata=True)

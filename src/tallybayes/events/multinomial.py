@@ -16,7 +16,7 @@ import numpy as np
 from tallybayes.cached_property import cached_property
 from tallybayes.events.event import ClassCodes, LeftOut, Weights
 from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance, entries_of
-from tallybayes.events.families.bag_counts import OwnCounts, WholeCounts, bag_lengths
+from tallybayes.events.families.bag_counts import OwnCounts, WholeCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
@@ -65,7 +65,7 @@ class Multinomial(BagEvent):
             return super().without_rows(statistic, data, classes, weights)
         bag = data if isinstance(data, Sparse) else entries_of(data)
         each = WholeCounts(bag, classes, np.ascontiguousarray(counts.to_float().T))
-        return LeftOut(each.add, lambda: bag_lengths(bag))
+        return LeftOut(each.add, lambda: each.lengths)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
         """Return rows to be scored with their counts taken from their own class."""

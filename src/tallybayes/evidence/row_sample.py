@@ -28,6 +28,7 @@ __all__ = ["BottomKSample"]
 # A smoothing, a temperature and at most some hundred weights are fitted: more rows or bytes would hardly improve them.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
+_LIKELY = 1.25  # rows to sort, as a multiple of those expected: hardly ever too few
 # Of a count in a bag: a short word. One temperature is fitted, and rows of a hundred counts take as long as texts.
 _WORD_BYTES = 4
 # Texts that each partition sends at least, however long: the few in the sample may all be in one partition.
@@ -232,14 +233,18 @@ def _needed(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
 def _cut(parts: Sequence[Part], room: float, more: int) -> tuple[Part, ...]:
     if not any(map(len, parts)):
         return ()
-    hashes = _all_hashes(parts)
-    kept = _places(hashes, round(room * MOST_ROWS))
-    if parts[0].text is not None:
-        kept = kept[np.argsort(hashes[kept], kind="stable")]
-        text = np.concatenate([part.text for part in parts if part.text is not None])
-        end = int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right"))
-        kept = kept[: max(1, end + more)]
-    return _take(parts, kept)
+    hashes, most = _all_hashes(parts), round(room * MOST_ROWS)
+    if parts[0].text is None:
+        return _take(parts, _places(hashes, most))
+    text = np.concatenate([part.text for part in parts if part.text is not None])
+    # Sorting takes long: at first only as many rows as will do by their mean size, then as many as there may be.
+    for few in (min(most, int(_LIKELY * room * MOST_BYTES * len(text) / max(1, int(text.sum())))), most):
+        kept = _places(hashes, few)
+        if text[kept].sum() > room * MOST_BYTES:
+            break
+    kept = kept[np.argsort(hashes[kept], kind="stable")]
+    end = int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right"))
+    return _take(parts, kept[: max(1, end + more)])
 
 
 def _first(parts: Sequence[Part], most: int) -> tuple[Part, ...]:

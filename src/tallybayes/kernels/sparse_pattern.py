@@ -1,10 +1,12 @@
-"""Wrappers of the sparsity-pattern kernels: the positions of a sparse matrix's entries.
+"""Wrappers of the sparsity-pattern kernels: the positions of a sparse matrix's entries, and copies of its rows.
 
 Positions are stored column by column: column v has the entries ``starts[v]`` to ``starts[v + 1]``, and ``rows`` holds
 the row of each, rising. ``tests/kernels/reference.py`` has the same in Python.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,3 +43,17 @@ def find_places(
     [1, -1]
     """
     return _native.find_places(starts, rows, of_rows, of_columns)
+
+
+def copy_ranges(values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the ranges of an array that begin at `starts`, one after the other: the entries of some sparse rows.
+
+    Examples
+    --------
+    >>> copy_ranges(np.array([5.0, 6.0, 7.0]), np.array([1, 0]), np.array([2, 1])).tolist()
+    [6.0, 7.0, 5.0]
+    """
+    out = np.empty(int(lengths.sum()), values.dtype)
+    word = f"i{values.itemsize}"  # the kernel copies bytes
+    _native.copy_ranges(np.ascontiguousarray(values).view(word), starts, lengths, out.view(word))
+    return out

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.sources.array_columns import kind_of, matrix_of
+from tallybayes.kernels.sparse_pattern import copy_ranges
+from tallybayes.sources.array_columns import kind_of, matrix_of, sparse_of
 from tallybayes.sources.arrow_stream import as_stream, from_stream
 
 # Bytes of the widest number that is read at once.
@@ -21,8 +22,7 @@ Index: TypeAlias = npt.NDArray[np.integer]
 def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     """Return the rows of a batch at these positions.
 
-    Matrix columns are taken with NumPy, which copies whole rows. Arrow copies single numbers and takes five times as
-    long.
+    Rows of matrix and sparse columns are copied whole. Arrow copies single numbers and takes five times as long.
 
     Examples
     --------
@@ -30,12 +30,15 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     >>> take(batch, np.array([1, 0])).to_pylist()[0]
     {'x': [3, 4], 'y': 'yes'}
     """
-    places = pa.array(index)
-    columns = [
-        _rows_of_matrix(column, index) if _is_plain_matrix(field, column) else column.take(places)
-        for field, column in zip(batch.schema, batch.columns, strict=True)
-    ]
+    columns = [_rows_of(column, index, field) for field, column in zip(batch.schema, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _rows_of(column: pa.Array, index: Index, field: pa.Field) -> pa.Array:
+    if _is_plain_matrix(field, column):
+        return _rows_of_matrix(column, index)
+    found = _gather_sparse([(column, index)], field) if _is_plain_sparse(field, column) else None
+    return column.take(pa.array(index)) if found is None else found
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -74,8 +77,11 @@ def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.R
         each = [(batch.column(k), index) for batch, index in pieces]
         if all(_is_plain_matrix(field, column) for column, _ in each):
             columns.append(_gather_matrix(each, order))
-        else:
-            columns.append(pa.concat_arrays([column.take(pa.array(index)) for column, index in each]).take(order))
+            continue
+        found = _gather_sparse(each, field, order) if _are_slices(field, [column for column, _ in each]) else None
+        if found is None:
+            found = _rows_of(pa.concat_arrays([_rows_of(*one, field) for one in each]), order, field)
+        columns.append(found)
     return pa.RecordBatch.from_arrays(columns, schema=pieces[0][0].schema)
 
 
@@ -102,6 +108,45 @@ def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.A
     ):
         out[to] = np.take(matrix, index, axis=0)
     return _as_column(out, each[0][0].type)
+
+
+def _is_plain_sparse(field: pa.Field, column: pa.Array) -> bool:
+    if kind_of(field) != "sparse" or column.null_count:
+        return False
+    cells = column.values
+    parts = cells.field(0), cells.field(1)
+    numbers = all(pa.types.is_integer(part.type) or pa.types.is_floating(part.type) for part in parts)
+    return numbers and not any(part.null_count for part in (cells, *parts))
+
+
+def _are_slices(field: pa.Field, columns: Sequence[pa.Array]) -> bool:
+    """Return whether columns are sparse rows that share the memory of their cells."""
+    if not all(_is_plain_sparse(field, column) for column in columns):
+        return False
+    memory = {tuple(buffer and buffer.address for buffer in column.values.buffers()) for column in columns}
+    return len(memory) == 1 and len({(column.values.offset, len(column.values)) for column in columns}) == 1
+
+
+def _gather_sparse(
+    each: Sequence[tuple[pa.Array, Index]], field: pa.Field, order: Index | None = None
+) -> pa.Array | None:
+    """Return sparse rows of columns that share the memory of their cells; None where they are too many cells."""
+    pointers = [(sparse_of(column, field)[0], index) for column, index in each]
+    starts = np.concatenate([pointer[index] for pointer, index in pointers]).astype(np.int64)
+    lengths = np.concatenate([pointer[index + 1] for pointer, index in pointers]) - starts
+    if order is not None:
+        starts, lengths = starts[order], lengths[order]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    pointer_type = pointers[0][0].dtype
+    if total > np.iinfo(pointer_type).max:
+        return None
+    _, indices, data, _ = sparse_of(each[0][0], field)
+    kind = field.type
+    parts = [pa.array(copy_ranges(values, starts, lengths)) for values in (indices, data)]
+    cells = pa.StructArray.from_arrays(parts, fields=list(kind.value_type))
+    offsets = np.concatenate([[0], ends]).astype(pointer_type)
+    return pa.Array.from_buffers(kind, len(ends), [None, pa.py_buffer(offsets)], children=[cells])
 
 
 def _as_column(rows: npt.NDArray[np.number], kind: pa.DataType) -> pa.Array:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
@@ -96,12 +97,18 @@ class WholeCounts:
     def __init__(self, bag: Sparse, own: ClassCodes, counts: Floats) -> None:
         self.bag, self.own, self.counts, self.totals = bag, own, counts, counts.sum(axis=0)
 
+    @cached_property
+    def lengths(self) -> Floats:  # (n,)
+        """The number of occurrences of all tokens in each row."""
+        return bag_lengths(self.bag)
+
     def add(self, options: EstimateOptions, out: Floats) -> None:
         """Add Σ times · log share to `out` (n, C)."""
         alpha, bag, mine = options.alpha, self.bag, (np.arange(len(self.bag)), self.own)
-        mass, length, before = float(alpha.sum()), bag_lengths(bag), out[mine]
+        mass, length, before = float(alpha.sum()), self.lengths, out[mine]
+        table = self.counts + alpha[:, None]
         with np.errstate(divide="ignore"):
-            table = np.log(self.counts + alpha[:, None])
+            np.log(table, out=table)
         empty = np.flatnonzero(self.totals + mass <= 0)
         table[:, empty] = 0.0
         kernels.score_sparse(*bag.parts(), table, out)

@@ -307,42 +307,51 @@ inline Fault count_sparse(const CountSparseTask& task) {
     });
 }
 
+// Add x times a row of scores to sums in registers, or to `out` where Vectors = 0.
+template <int Vectors>
+inline void add_entry(double x, const double* row, i64 C, First tail, F4* sum, double* out) {
+    if constexpr (Vectors == 0) {
+        for (i64 c = 0; c < C; ++c) out[c] += x * row[c];
+    } else {
+        const F4 xs = all(x);
+        for (int v = 0; v < Vectors - 1; ++v) sum[v] = sum[v] + xs * load(row + 4 * v);
+        sum[Vectors - 1] = sum[Vectors - 1] + xs * load_first(row + 4 * (Vectors - 1), tail);
+    }
+}
+
+// Prefetch a row of scores; with Vectors the loop has a fixed number of steps.
+template <int Vectors>
+inline void fetch_scores(const double* row, i64 C) {
+    const i64 end = Vectors == 0 ? C : 4 * Vectors - 3;
+    for (i64 c = 0; c < end; c += 8) prefetch(row + c);
+    prefetch(row + C - 1);
+}
+
 // Vectors = 0 serves any number of classes.
 template <class Index, class Entry, int Vectors>
 inline Fault score_sparse_typed(const ScoreSparseTask& task) {
-    constexpr i64 kAhead = 12;  // entries ahead: enough time to load a row of scores from the third-level cache
+    constexpr i64 kAhead = 40;  // entries ahead: enough time to load a row of scores from the third-level cache
     const Sparse& matrix = task.matrix;
     const i64 C = task.n_classes;
     const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
     const auto* data = reinterpret_cast<const Entry*>(matrix.data.base);
     const u64 F = static_cast<u64>(matrix.n_columns);
     const First tail = first(Vectors == 0 ? 0 : C - 4 * (Vectors - 1));
+    constexpr int N = Vectors == 0 ? 1 : Vectors;
     for (i64 i = 0; i < matrix.n_rows; ++i) {
         const Span span = row_span(matrix, i);
         if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
         double* const out = task.out + i * C;
-        constexpr int N = Vectors == 0 ? 1 : Vectors;
         F4 sum[N];
         for (int k = 0; k < N; ++k) sum[k] = all(0.0);
         for (i64 k = span.from; k < span.to; ++k) {
-            if (F > 0 && k + kAhead < matrix.n_entries) {
-                const u64 f = static_cast<u64>(static_cast<i64>(indices[k + kAhead]));
-                const double* ahead = task.scores + static_cast<i64>(f < F ? f : 0) * C;
-                for (i64 c = 0; c < C; c += 8) prefetch(ahead + c);
-                prefetch(ahead + C - 1);
-            }
             const u64 f = static_cast<u64>(static_cast<i64>(indices[k]));
             if (f >= F) return {FaultKind::bad_index, i, static_cast<i64>(f), 0.0};
+            const u64 next = static_cast<u64>(static_cast<i64>(indices[smaller(k + kAhead, matrix.n_entries - 1)]));
+            fetch_scores<Vectors>(task.scores + static_cast<i64>(next < F ? next : 0) * C, C);
             const double x = static_cast<double>(data[k]);
-            if (x == 0.0) continue;  // an explicit zero times a log of zero would be NaN
-            const double* row = task.scores + static_cast<i64>(f) * C;
-            if constexpr (Vectors == 0) {
-                for (i64 c = 0; c < C; ++c) out[c] += x * row[c];
-            } else {
-                const F4 xs = all(x);
-                for (int v = 0; v < N - 1; ++v) sum[v] = sum[v] + xs * load(row + 4 * v);
-                sum[N - 1] = sum[N - 1] + xs * load_first(row + 4 * (N - 1), tail);
-            }
+            // an explicit zero times a log of zero would be NaN
+            if (x != 0.0) add_entry<Vectors>(x, task.scores + static_cast<i64>(f) * C, C, tail, sum, out);
         }
         if constexpr (Vectors != 0) {
             for (int v = 0; v < N - 1; ++v) store(out + 4 * v, load(out + 4 * v) + sum[v]);

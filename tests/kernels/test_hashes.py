@@ -77,16 +77,23 @@ def test_codes(each_isa, seed, dtype, rows, width, by_columns):
         assert (got == want).all()
 
 
-@given(seed=st.integers(0, 2**32))
+@given(
+    seed=st.integers(0, 2**32),
+    kind=st.sampled_from([np.float64, np.float32, np.int32, np.int64]),
+    index=st.sampled_from([np.int32, np.int64]),
+)
 @examples(40)
-def test_sparse_rows(each_isa, seed):
-    x = random_array((9, 7), density=0.4, rng=seed, format="csr")
-    x.data[::3] = 0.0
-    want = np.zeros(9, np.int64)
-    reference.hash_sparse(x.indptr, x.indices, x.data, 7, seed, want)
+def test_sparse_rows(each_isa, seed, kind, index):
+    x = random_array((9, 17), density=0.4, rng=seed, format="csr")
+    data = (100 * x.data - 50).astype(kind)
+    data[::3] = 0
+    if data.dtype.kind == "f":
+        data[1::7], data[2::7] = np.nan, -0.0
+    indices, want = x.indices.astype(index), np.zeros(9, np.int64)
+    reference.hash_sparse(x.indptr, indices, data, 17, seed, want)
     for _ in each_isa():
         got = np.zeros(9, np.int64)
-        kernels.hash_sparse(x.indptr, x.indices, x.data, 7, seed, got)
+        kernels.hash_sparse(x.indptr, indices, data, 17, seed, got)
         assert (got == want).all()
 
 

@@ -46,6 +46,7 @@ from .moments import exact_moments, to_float
 from .normals import NormalSums
 from .scores import (
     best_class,
+    empty_table,
     log_softmax,
     score_codes,
     score_gaussian,
@@ -90,6 +91,7 @@ __all__ = [
     "density_places",
     "density_sums",
     "density_terms",
+    "empty_table",
     "exact_moments",
     "exp",
     "expert_terms",

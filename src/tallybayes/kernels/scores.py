@@ -106,6 +106,24 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
     _native.score_sparse(indptr, indices, data, table, out)
 
 
+def empty_table(height: int, n_classes: int) -> Floats:
+    """Return room for a table (height, n_classes) at the start of a cache line.
+
+    A row of twenty classes then takes three lines. At NumPy's own place every other one would take four, and
+    ``score_sparse`` waits for most of them.
+
+    Examples
+    --------
+    >>> table = empty_table(3, 20)
+    >>> table.shape, table.ctypes.data % 64
+    ((3, 20), 0)
+    """
+    line = 64
+    room = np.empty(height * n_classes * 8 + line, np.uint8)
+    start = -room.ctypes.data % line
+    return room[start : start + height * n_classes * 8].view(np.float64).reshape(height, n_classes)
+
+
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Turn each row of scores (n, C) into probabilities; return the log of its norm.
 

@@ -25,7 +25,8 @@ def contrast(log_table: Floats) -> Floats:
            [-inf, -inf]])
     """
     largest = log_table.max(axis=1, keepdims=True, initial=-np.inf)
-    return log_table - np.where(np.isfinite(largest), largest, 0.0)
+    out = kernels.empty_table(*log_table.shape)
+    return np.subtract(log_table, np.where(np.isfinite(largest), largest, 0.0), out=out)
 
 
 def share(

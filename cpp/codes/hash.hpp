@@ -44,8 +44,6 @@ inline I4 hash_cells(F4 x, I4 keys) {
     return bits(drop(missing(x), doubles(product ^ shift_right<32>(product))));
 }
 
-inline F4 load_four(const double* x) { return load(x); }
-inline F4 load_four(const float* x) { return load_floats(x); }
 template <class Integer>
 inline F4 load_four(const Integer* x) {
     const double four[4] = {static_cast<double>(x[0]), static_cast<double>(x[1]), static_cast<double>(x[2]),

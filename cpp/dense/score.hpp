@@ -28,12 +28,14 @@ public:
 
     void read(const Table& table, i64 row, i64 count, i64 f0, i64 f1) {
         const Column* columns = table.columns + f0;
-        const i64 width = f1 - f0, fours = count == kRows && adjacent(columns, width) ? width / 4 * 4 : 0;
+        const i64 width = f1 - f0;
         I4 found = all(i64{0});
-        for (int v = 0; v < V; ++v)  // along the rows, which the processor prefetches
-            for (i64 f = 0; f < fours; f += 4)
-                found = found | read_four(columns[f], row + 4 * v, x + f * kRows + 4 * v);
-        for (i64 f = fours; f < width; ++f) found = found | read_one(columns[f], row, count, x + f * kRows);
+        if (count < kRows || width < 4 || !adjacent(columns, width))
+            for (i64 f = 0; f < width; ++f) found = found | read_one(columns[f], row, count, x + f * kRows);
+        else if (columns->type == Type::f64)
+            found = read_rows<double>(*columns, row, width);
+        else
+            found = read_rows<float>(*columns, row, width);
         holes = any(found);
     }
 
@@ -61,17 +63,25 @@ private:
         return true;
     }
 
-    static I4 read_four(const Column& column, i64 row, double* to) {
+    // Read adjacent columns, four at a time, along the rows, which the processor prefetches. The last four may overlap
+    // those before.
+    template <class Real>
+    I4 read_rows(const Column& first, i64 row, i64 width) {
         I4 found = all(i64{0});
-        const char* from = column.base + row * column.stride;
-        F4 rows[4];
-        for (int k = 0; k < 4; ++k, from += column.stride)
-            rows[k] = column.type == Type::f64 ? load(reinterpret_cast<const double*>(from))
-                                               : load_floats(reinterpret_cast<const float*>(from));
-        transpose(rows[0], rows[1], rows[2], rows[3]);
-        for (int k = 0; k < 4; ++k) {
-            found = found | bits(missing(rows[k]));
-            store(to + k * kRows, rows[k]);
+        for (int v = 0; v < V; ++v) {
+            const char* from = first.base + (row + 4 * v) * first.stride;
+            const Real* each[4];
+            for (int k = 0; k < 4; ++k) each[k] = reinterpret_cast<const Real*>(from + k * first.stride);
+            for (i64 f = 0; f < width; f += 4) {
+                const i64 at = smaller(f, width - 4);
+                F4 rows[4];
+                for (int k = 0; k < 4; ++k) rows[k] = load_four(each[k] + at);
+                transpose(rows[0], rows[1], rows[2], rows[3]);
+                for (int k = 0; k < 4; ++k) {
+                    found = found | bits(missing(rows[k]));
+                    store(x + (at + k) * kRows + 4 * v, rows[k]);
+                }
+            }
         }
         return found;
     }
@@ -247,28 +257,51 @@ struct Student {
     }
 };
 
+// Add the scores of four classes to four adjacent columns of `out`, whose rows have C.
+template <int V>
+inline void add_four(F4 (&classes)[4][V], i64 C, double* out) {
+    for (int v = 0; v < V; ++v) {
+        transpose(classes[0][v], classes[1][v], classes[2][v], classes[3][v]);
+        for (int k = 0; k < 4; ++k, out += C) store(out, load(out) + classes[k][v]);
+    }
+}
+
+// Score class c for every row of a block: its columns from f0 on, of which `block` holds `width`.
+template <class Density, int V, bool Paired>
+inline void score_class(const Block<V>& block, const ScoreDenseTask& task, double constant, i64 at, i64 width,
+                        F4 (&score)[V]) {
+    F4 sum[V], constants[V];
+    if (block.holes) {
+        Density::template score<V, true, Paired>(block, task, at, width, sum);
+        sum_constants<V>(block, task.constant + at, width, constants);
+    } else {
+        Density::template score<V, false, Paired>(block, task, at, width, sum);
+        for (int v = 0; v < V; ++v) constants[v] = all(constant);
+    }
+    for (int v = 0; v < V; ++v) score[v] = constants[v] - sum[v];
+}
+
 template <class Density, int V, bool Paired>
 inline void score_block(const ScoreDenseTask& task, const double* constants, i64 row, i64 count) {
+    constexpr i64 kRows = Block<V>::kRows;
     const i64 F = task.table.n_columns, C = task.n_classes, chunks = (F + kChunk - 1) / kChunk;
     Block<V> block;
     for (i64 chunk = 0; chunk < chunks; ++chunk) {
         const i64 f0 = chunk * kChunk, width = smaller(kChunk, F - f0);
         block.read(task.table, row, count, f0, f0 + width);
+        F4 four[4][V];  // classes, so that rows of four scores are added to `out`
         for (i64 c = 0; c < C; ++c) {
-            const i64 at = c * F + f0;
-            Block<V>::fetch(task.table, row + Block<V>::kRows, f0, f0 + width, c, C);
-            F4 sum[V], constant[V];
-            if (block.holes) {
-                Density::template score<V, true, Paired>(block, task, at, width, sum);
-                sum_constants<V>(block, task.constant + at, width, constant);
-            } else {
-                Density::template score<V, false, Paired>(block, task, at, width, sum);
-                for (int v = 0; v < V; ++v) constant[v] = all(constants[chunk * C + c]);
-            }
-            double score[4 * V];
-            for (int v = 0; v < V; ++v) store(score + 4 * v, constant[v] - sum[v]);
+            Block<V>::fetch(task.table, row + kRows, f0, f0 + width, c, C);
+            F4(&score)[V] = four[c % 4];
+            score_class<Density, V, Paired>(block, task, constants[chunk * C + c], c * F + f0, width, score);
             double* out = task.out + row * C + c;
-            for (i64 i = 0; i < count; ++i) out[i * C] += score[i];
+            if (count < kRows || c >= C / 4 * 4) {
+                double each[kRows];
+                for (int v = 0; v < V; ++v) store(each + 4 * v, score[v]);
+                for (i64 i = 0; i < count; ++i) out[i * C] += each[i];
+            } else if (c % 4 == 3) {
+                add_four<V>(four, C, out - 3);
+            }
         }
     }
 }

@@ -140,6 +140,7 @@ inline i64 integer_element(const Column& column, i64 i) {
 inline void prefetch(const void* address) {
 #if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(address);
+    __asm__ volatile("");  // gcc 12 leaves out calls of a function that does nothing but prefetch
 #elif defined(_MSC_VER) && defined(_M_X64)
     _mm_prefetch(static_cast<const char*>(address), 3);
 #else

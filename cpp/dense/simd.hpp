@@ -223,6 +223,9 @@ inline void store_first(double* p, First f, F4 a) {
 
 #endif
 
+inline F4 load_four(const double* p) { return load(p); }
+inline F4 load_four(const float* p) { return load_floats(p); }
+
 inline I4 high_half(I4 a) {  // the signed upper 32 bits; AVX2 has no 64-bit arithmetic shift
     const I4 sign = all(i64{1} << 31);
     return (shift_right<32>(a) ^ sign) - sign;

@@ -174,8 +174,8 @@ inline Fault score_codes(const ScoreCodesTask& task) {
         const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
         index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : skip);
     }
-    for (i64 start = 0; start < n; start += CodeIndex::kRows) {
-        const i64 count = smaller(CodeIndex::kRows, n - start);
+    for (i64 start = 0; start < n; start += index.rows()) {
+        const i64 count = smaller(index.rows(), n - start);
         for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
             const i64 width = smaller(CodeIndex::kWidth, F - f0);
             index.fill(start, count, f0, f0 + width);

@@ -235,7 +235,7 @@ def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # 
     `log` overwrites a block of counts (columns, C) with its part of the table; it also takes the slice of columns.
     """
     C, F = counts.shape
-    table = np.empty((F, C))
+    table = kernels.empty_table(F, C)
     plain = counts.base == 0 and counts.limbs.shape[-1] == 1
 
     def work(columns: slice) -> None:

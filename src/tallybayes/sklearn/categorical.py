@@ -16,7 +16,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, count, laid_out
-from tallybayes.sklearn.base import Discrete, Scorer, lazy
+from tallybayes.sklearn.base import Discrete, DropIn, Scorer, lazy
 
 Sizes = npt.NDArray[np.int64]
 
@@ -89,6 +89,9 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
         before, self._sizes = self._sizes, np.maximum(self._sizes, self.n_categories_)
         new = _widened(new, self.n_categories_, self._sizes)
         return super()._add(_widened(past, before, self._sizes), new)
+
+    def _threads(self, X: Array) -> int:
+        return DropIn._threads(self, X)  # there is no matrix product, which would use its own threads
 
     def _scorer(self, X: Array) -> Scorer:
         tables = self.feature_log_prob_

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 import tallybayes as tb
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.evidence import row_sample
-from tallybayes.inference import calibrate
+from tallybayes.inference import calibrate, leave_one_out
 from tallybayes.inference.calibration import Calibration
 from tallybayes.inference.temperature import fit_temper
 from tallybayes.storage.model_file import dump, parse_bytes
@@ -55,6 +56,18 @@ def test_neither_threads_nor_slices_of_the_rows_left_out_matter_to_the_bit(
     for threads in (1, 2, 4):
         other = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"}, threads=threads)
         assert other.calibration == model.calibration
+
+
+@pytest.mark.parametrize("alpha", [1.0, "loo"], ids=str)
+def test_nor_do_they_for_bags_whose_slices_share_a_table(alpha: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    counts, labels = csr_array(rng.poisson(0.7, (200, 9)).astype(float)), rng.integers(0, 3, 200)
+    options = {"alpha": alpha, "events": "multinomial"}
+    model = tb.fit(counts, labels, **options, threads=1)
+    assert model.calibration is not None
+    monkeypatch.setattr(leave_one_out, "_SLICE_ROWS", 7)
+    for threads in (2, 4):
+        assert tb.fit(counts, labels, **options, threads=threads).calibration == model.calibration
 
 
 @pytest.mark.parametrize("room", [50_000], indirect=True)

@@ -27,12 +27,13 @@ from tallybayes.events.options import Option, is_finite, is_number, is_plain, pl
 from tallybayes.events.statistic import NEVER_THERE, Labels, Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["AddScores", "ClassCodes", "Counted", "Event", "InputKind", "LeftOut", "Weights", "as_event"]
+__all__ = ["AddScores", "AddSlice", "ClassCodes", "Counted", "Event", "InputKind", "LeftOut", "Weights", "as_event"]
 
 InputKind: TypeAlias = Literal["dense", "codes", "bag", "text"]
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
+AddSlice: TypeAlias = Callable[[slice, Floats], None]
 Counted: TypeAlias = tuple[Mapping[str, Exact], Labels]
 
 
@@ -75,12 +76,16 @@ class LeftOut:
         Takes options; yields what `add` adds, column by column, where that is quicker than one column at a time.
     pairs : callable, optional
         Takes options; returns the same for all columns, or None where that would take too much memory.
+    under : callable, optional
+        Takes options; returns a function that does as `add` for a slice of the rows, where slices can share the costly
+        part: it takes the slice and its part of ``out``, and threads may call it.
     """
 
     add: AddScores
     measure: Callable[[], Floats]
     columns: Callable[[EstimateOptions], Iterator[Floats]] | None = None
     pairs: Callable[[EstimateOptions], PairTerms | None] | None = None
+    under: Callable[[EstimateOptions], AddSlice] | None = None
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)

@@ -198,6 +198,10 @@ class Sparse:
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         return row, self.indices[start:stop], self.data[start:stop]
 
+    def rows(self, rows: slice) -> Sparse:
+        """Return a slice of the rows, from its start to its stop."""
+        return Sparse(self.indptr[rows.start : rows.stop + 1], self.indices, self.data, self.width)
+
     def absent(self) -> None:
         """Return None: an absent entry is a zero, not a missing value."""
 

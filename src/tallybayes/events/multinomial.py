@@ -64,8 +64,8 @@ class Multinomial(BagEvent):
         if weights is not None or not counts.is_whole:
             return super().without_rows(statistic, data, classes, weights)
         bag = data if isinstance(data, Sparse) else entries_of(data)
-        each = WholeCounts(bag, classes, np.ascontiguousarray(counts.to_float().T))
-        return LeftOut(each.add, lambda: each.lengths)
+        each = WholeCounts(bag, classes, *_counts(statistic))
+        return LeftOut(each.add, lambda: each.lengths, under=each.under)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
         """Return rows to be scored with their counts taken from their own class."""

@@ -271,10 +271,11 @@ class _Search:
     def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         resolved = self._resolved(alphas)
         scores = np.empty((len(self.classes), len(self.evidence.classes)))
+        within = self.threads if len(self.left_out) == 1 else 1  # threads that work on a slice
 
         def work(k: slice) -> None:
             for at, part in self.left_out[k]:
-                scores[at] = part.scores(resolved)
+                scores[at] = part.scores(resolved, threads=within)
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0

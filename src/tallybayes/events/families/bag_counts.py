@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
-from tallybayes.events.event import ClassCodes
+from tallybayes.events.event import AddSlice, ClassCodes
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.inputs import Floats, Sparse
@@ -92,10 +92,12 @@ class WholeCounts:
         The class of each row.
     counts : ndarray, shape (V, C)
         How often each token occurs in each class.
+    totals : ndarray, shape (C,)
+        How often all tokens occur in each class.
     """
 
-    def __init__(self, bag: Sparse, own: ClassCodes, counts: Floats) -> None:
-        self.bag, self.own, self.counts, self.totals = bag, own, counts, counts.sum(axis=0)
+    def __init__(self, bag: Sparse, own: ClassCodes, counts: Floats, totals: Floats) -> None:
+        self.bag, self.own, self.counts, self.totals = bag, own, counts, totals
 
     @cached_property
     def lengths(self) -> Floats:  # (n,)
@@ -104,18 +106,28 @@ class WholeCounts:
 
     def add(self, options: EstimateOptions, out: Floats) -> None:
         """Add Σ times · log share to `out` (n, C)."""
-        alpha, bag, mine = options.alpha, self.bag, (np.arange(len(self.bag)), self.own)
-        mass, length, before = float(alpha.sum()), self.lengths, out[mine]
+        self.under(options)(slice(0, len(self.bag)), out)
+
+    def under(self, options: EstimateOptions) -> AddSlice:
+        """Return a function that adds the scores of a slice of rows to `out`: all slices share one table."""
+        alpha, lengths = options.alpha, self.lengths
+        mass = float(alpha.sum())
         table = self.counts + alpha[:, None]
         with np.errstate(divide="ignore"):
             np.log(table, out=table)
-        empty = np.flatnonzero(self.totals + mass <= 0)
-        table[:, empty] = 0.0
-        kernels.score_sparse(*bag.parts(), table, out)
-        out -= length[:, None] * self._log_whole(self.totals + mass)
-        left, whole = np.zeros(len(bag)), self.totals[self.own] - length + mass
-        kernels.leave_sparse(*bag.parts(), self.own, self.counts, alpha, left)
-        out[mine] = before + np.where(whole > 0, left, 0.0) - length * self._log_whole(whole)
+        table[:, np.flatnonzero(self.totals + mass <= 0)] = 0.0
+
+        def add(rows: slice, out: Floats) -> None:
+            bag, own, length = self.bag.rows(rows), self.own[rows], lengths[rows]
+            mine = np.arange(len(bag)), own
+            before = out[mine]
+            kernels.score_sparse(*bag.parts(), table, out)
+            out -= length[:, None] * self._log_whole(self.totals + mass)
+            left, whole = np.zeros(len(bag)), self.totals[own] - length + mass
+            kernels.leave_sparse(*bag.parts(), own, self.counts, alpha, left)
+            out[mine] = before + np.where(whole > 0, left, 0.0) - length * self._log_whole(whole)
+
+        return add
 
     def _log_whole(self, whole: Floats) -> Floats:
         """Return the logarithm of totals; without counts and α all tokens have equal shares."""

@@ -55,7 +55,7 @@ def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
     size = max(1, int(_MAX_CELLS / max(per_row, 1.0)))
     for start in range(0, len(bag), size):
         rows = slice(start, min(start + size, len(bag)))
-        yield rows, Sparse(bag.indptr[rows.start : rows.stop + 1], bag.indices, bag.data, bag.width)
+        yield rows, bag.rows(rows)
 
 
 def leave_bag_out(

@@ -23,6 +23,8 @@ inline double logarithm_of_any(double x) {
 template <class Index, class Entry>
 inline Fault leave_sparse_typed(const LeaveSparseTask& task) {
     constexpr i64 kAhead = 16;  // entries ahead: the counts of a column are seldom in cache
+    constexpr i64 kBlock = 64;  // entries read before their logarithms are taken, or these would wait for each store
+    double times[kBlock], left[kBlock];
     const Sparse& matrix = task.matrix;
     const i64 C = task.n_classes;
     const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
@@ -35,28 +37,32 @@ inline Fault leave_sparse_typed(const LeaveSparseTask& task) {
         const i64 c = task.classes[i];
         if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
         F4 sum = all(0.0);
-        for (i64 k = span.from; k < span.to; k += 4) {
-            const i64 count = smaller<i64>(4, span.to - k);
-            double times[4] = {}, left[4] = {1.0, 1.0, 1.0, 1.0};
-            for (i64 lane = 0; lane < count; ++lane) {
-                if (F > 0 && k + lane + kAhead < matrix.n_entries) {
-                    const u64 next = static_cast<u64>(static_cast<i64>(indices[k + lane + kAhead]));
+        for (i64 from = span.from; from < span.to; from += kBlock) {
+            const i64 count = smaller(kBlock, span.to - from);
+            for (i64 k = 0; k < count; ++k) {
+                const i64 at = from + k;
+                if (F > 0 && at + kAhead < matrix.n_entries) {
+                    const u64 next = static_cast<u64>(static_cast<i64>(indices[at + kAhead]));
                     prefetch(task.counts + static_cast<i64>(next < F ? next : 0) * C + c);
                 }
-                const u64 f = static_cast<u64>(static_cast<i64>(indices[k + lane]));
+                const u64 f = static_cast<u64>(static_cast<i64>(indices[at]));
                 if (f >= F) return {FaultKind::bad_index, i, static_cast<i64>(f), 0.0};
-                const double x = static_cast<double>(data[k + lane]);
-                if (x == 0.0) continue;
-                times[lane] = x;
-                left[lane] = task.counts[static_cast<i64>(f) * C + c] - x + task.alpha[f];
+                times[k] = static_cast<double>(data[at]);
+                // an entry of 0 adds 0 times the logarithm of 1, whatever its column's count
+                left[k] = times[k] == 0.0 ? 1.0 : task.counts[static_cast<i64>(f) * C + c] - times[k] + task.alpha[f];
             }
-            const F4 v = load(left);
-            if (lanes(either(less(v, least), not_at_most(v, most))) == 0) {
-                sum = sum + load(times) * logarithm(v);
-                continue;
+            for (i64 k = count; k % 4 != 0; ++k) {
+                times[k] = 0.0;
+                left[k] = 1.0;
             }
-            for (i64 lane = 0; lane < 4; ++lane) left[lane] = logarithm_of_any(left[lane]);
-            sum = sum + load(times) * load(left);
+            for (i64 k = 0; k < count; k += 4) {
+                const F4 v = load(left + k);
+                if (lanes(either(less(v, least), not_at_most(v, most))) != 0)
+                    for (i64 lane = k; lane < k + 4; ++lane) left[lane] = logarithm_of_any(left[lane]);
+                else
+                    store(left + k, logarithm(v));
+                sum = sum + load(times + k) * load(left + k);
+            }
         }
         task.out[i] += total_of(sum);
     }

@@ -8,10 +8,8 @@
 // Cost: 3 to 5 ns per value, for few rows more. Twin: reference.find_buckets.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-
 #include "dense/column_tiles.hpp"
+#include "dense/least_shift.hpp"
 
 namespace tally::TALLY_ISA {
 
@@ -22,65 +20,6 @@ inline i64 ordered_bits(double x) {
     const auto bits = static_cast<i64>(bits_of(x + 0.0));
     return bits ^ static_cast<i64>(static_cast<u64>(bits >> 63) >> 1);
 }
-
-// The least number of bits to drop from keys so that at most kMost of them are left.
-class LeastShift {
-public:
-    static constexpr i64 kMost = FindBucketsTask::kMost;
-
-    // keys are overwritten.
-    static i64 of(i64* keys, i64 count) {
-        if (count <= kMost) return 0;
-        Scratch<i64> room(count);
-        i64* sorted = sort(keys, room.get(), count, kLow);
-        // Of neighbours that differ at some highest bit, each has a bucket of its own with up to that shift.
-        i64 apart[65] = {};
-        for (i64 i = 1; i < count; ++i) {
-            const u64 differ = static_cast<u64>(sorted[i] ^ sorted[i - 1]) >> kLow;
-            if (differ != 0) ++apart[kLow + 63 - leading_zeros(differ)];
-        }
-        i64 buckets = 1, shift = 63;
-        for (; shift >= kLow && buckets + apart[shift] <= kMost; --shift) buckets += apart[shift];
-        if (shift >= kLow) return shift + 1;
-        sorted = sort(sorted, sorted == keys ? room.get() : keys, count, 0);
-        while (shift >= 0 && distinct(sorted, count, shift) <= kMost) --shift;
-        return shift + 1;
-    }
-
-private:
-    static constexpr i64 kBits = 11, kLow = 64 - 3 * kBits;  // three passes over the upper 33 bits: mostly enough
-
-    static i64 leading_zeros(u64 word) {
-        i64 zeros = 0;
-        for (i64 step = 32; step > 0; step /= 2)
-            if (word >> (64 - step) == 0) {
-                word <<= step;
-                zeros += step;
-            }
-        return zeros;
-    }
-
-    // Sort by all bits from the lowest given one on; return where the keys are then.
-    static i64* sort(i64* from, i64* to, i64 count, i64 lowest) {
-        for (i64 digit = lowest; digit < 64; digit += kBits) {
-            i64 starts[(1 << kBits) + 1] = {};
-            const auto place = [&](i64 key) { return static_cast<u64>(key) >> digit & ((u64{1} << kBits) - 1); };
-            for (i64 i = 0; i < count; ++i) ++starts[place(from[i]) + 1];
-            for (i64 k = 0; k < 1 << kBits; ++k) starts[k + 1] += starts[k];
-            for (i64 i = 0; i < count; ++i) to[starts[place(from[i])]++] = from[i];
-            i64* const sorted = to;
-            to = from;
-            from = sorted;
-        }
-        return from;
-    }
-
-    static i64 distinct(const i64* keys, i64 count, i64 shift) {
-        i64 found = 1;
-        for (i64 i = 1; i < count; ++i) found += keys[i] >> shift != keys[i - 1] >> shift ? 1 : 0;
-        return found;
-    }
-};
 
 // The buckets of one column: an open-addressing table from keys to codes, in the order of first appearance. Keys that are
 // close to each other, without the low bits that all of them lack, are looked up in a plain array instead (`near`).
@@ -100,7 +39,7 @@ public:
     struct Near {
         i64 shift, low, mask;
     };
-    static constexpr i64 kZero = 2 * kNear, kMissing = kZero + 1, kFar = kZero + 2, kTile = kFar;  // kFar has no counter
+    static constexpr i64 kZero = 2 * kNear, kMissing = kZero + 1, kFar = kZero + 2, kTile = kFar + 1;
     Near near{};
     u32* places = nullptr;  // the plain array
 
@@ -143,22 +82,33 @@ public:
         return find_far(x, at, [&](const i16* now) { merge(now, counters); });
     }
 
-    // Count a row of class `own` whose number has no place in the plain array. Return whether the plain array has moved;
-    // before that, `tile` (kTile, C), the counters by its places, is emptied into the counters by code.
-    bool count_far(double x, i64 own, u16* tile, u32* counters) {
+    // Counters by place of each class, kTile of them. That of kFar counts what has to be counted again.
+    struct Tile {
+        u16* first;
+        i64 step;  // from one class to the next
+        u16* of(i64 own) const { return first + own * step; }
+    };
+
+    // Count a row of class `own` whose number may have no place in the plain array. If that moves, the counters by place
+    // are emptied before into those by code.
+    void count_far(double x, i64 own, const Tile& tile, u32* counters) {
+        const i64 at = place(x);
+        if (at != kFar) {  // the plain array has moved since the number was found to be far
+            ++tile.of(own)[at];
+            return;
+        }
         const i64 before = shift_, code = settle(ordered_bits(x), counters);
         ++counters[(code + 1) * C_ + own];
         if (shift_ == before) {
-            if (++missed_ < kMissed) return false;
+            if (++missed_ < kMissed) return;
             missed_ = -(kMissed << smaller<i64>(moved_++, 20));
         }
         take(tile, counters);
         choose_near();
-        return true;
     }
 
     // Add counters by place to those by code, and clear them; the plain array moves where buckets become too many.
-    void empty(u16* tile, u32* counters) {
+    void empty(const Tile& tile, u32* counters) {
         const i64 before = shift_;
         take(tile, counters);
         if (shift_ != before) choose_near();
@@ -178,6 +128,7 @@ private:
 
     // Write the place of each value in the plain array.
     void place(const double* values, i64 count, i64* at) const;
+    i64 place(double x) const;
 
     // Return one more than the place of the counters of a value; `rewrite` is told of codes that changed.
     template <class Rewrite>
@@ -207,20 +158,21 @@ private:
         return code;
     }
 
-    void take(u16* tile, u32* counters) {
+    void take(const Tile& tile, u32* counters) {
         const Near then = near;
-        for (i64 at = 0; at < kTile; ++at, tile += C_) {
-            u32 some = 0;
-            for (i64 c = 0; c < C_; ++c) some |= tile[c];
-            if (some == 0) continue;
+        u16 some[kTile] = {};
+        for (i64 c = 0; c < C_; ++c) {
+            const u16* const own = tile.of(c);
+            for (i64 at = 0; at < kTile; ++at) some[at] = static_cast<u16>(some[at] | own[at]);
+        }
+        for (i64 at = 0; at < kFar; ++at) {
+            if (some[at] == 0) continue;
             const i64 size = at == kZero ? 0 : ((at & (kNear - 1)) + then.low) << then.shift;
             const bool minus = at >= kNear && at < kZero;
             u32* const to = counters + (at == kMissing ? 0 : settle(minus ? -1 - size : size, counters) + 1) * C_;
-            for (i64 c = 0; c < C_; ++c) {
-                to[c] += tile[c];
-                tile[c] = 0;
-            }
+            for (i64 c = 0; c < C_; ++c) to[c] += tile.of(c)[at];
         }
+        for (i64 c = 0; c < C_; ++c) std::memset(tile.of(c), 0, kTile * sizeof(u16));
     }
 
     u32 number(i64 code) const { return static_cast<u32>((code + 1) * C_ + 1); }
@@ -349,6 +301,7 @@ private:
 struct NearLanes {
     I4 shift, low, mask;
 
+    NearLanes() = default;
     NearLanes(const BucketTable::Near& a, const BucketTable::Near& b, const BucketTable::Near& c,
               const BucketTable::Near& d) {
         const auto four = [](i64 w, i64 x, i64 y, i64 z) {
@@ -369,20 +322,17 @@ struct NearLanes {
         const I4 found = choose(less(size, all(i64{1})), all(Table::kZero), choose(far, all(Table::kFar), near));
         return choose(bits(missing(given)), all(Table::kMissing), found);
     }
-
-    // The same for most numbers; `bad` gets bits set in the lanes of others: far ones, 0.0 (low is above 0) and NaN.
-    I4 place(F4 given, I4& bad) const {
-        using Table = BucketTable;
-        static_assert(Table::kNear == 1024);  // bit 10, where the sign goes
-        const I4 x = bits(given), size = x & all(INT64_MAX), from = shift_right(size, shift) - low;
-        bad = bad | (from & all(~(Table::kNear - 1))) | (size & mask) | bits(missing(given));
-        return from + (shift_right<53>(x) & all(Table::kNear));
-    }
 };
 
 inline void BucketTable::place(const double* values, i64 count, i64* at) const {
     const NearLanes lanes(near, near, near, near);
     for (i64 i = 0; i < count; i += 4) store(at + i, lanes.place(load(values + i)));  // tiles have room for three more
+}
+
+inline i64 BucketTable::place(double x) const {
+    i64 at[4];
+    store(at, NearLanes(near, near, near, near).place(all(x)));
+    return at[0];
 }
 
 inline void finish_column(BucketTable& buckets, const FindBucketsTask& task, i64 f) {

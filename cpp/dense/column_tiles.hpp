@@ -44,10 +44,11 @@ inline void copy_tile(const Column* columns, i64 start, i64 count, i64 width, bo
 
 // Up to eight columns of a table.
 struct Eight {
-    const Column* columns;
-    i64 first, width;  // the number of the first, and how many
-    bool same, adjacent;
+    const Column* columns = nullptr;
+    i64 first = 0, width = 0;  // the number of the first, and how many
+    bool same = false, adjacent = false;
 
+    Eight() = default;
     Eight(const Table& table, i64 f) : columns(table.columns + f), first(f) {
         width = smaller(kTogether, table.n_columns - f);
         const i64 bytes = columns->type == Type::f64 ? 8 : 4;

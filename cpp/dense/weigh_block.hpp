@@ -24,19 +24,16 @@ namespace tally::TALLY_ISA {
 constexpr i64 kWeighRows = 256;  // of a block: its terms stay in the second cache from scores to gradient
 constexpr i64 kTermsAtOnce = 4;  // so that scores are loaded and stored once for four terms
 
-inline F4 load_any(const double* p) { return load(p); }
-inline F4 load_any(const float* p) { return load_floats(p); }
-
 // Sum of a * b over a block padded to a multiple of four; two sums, so that one need not wait for the other.
 template <class T>
 inline double dot(const double* a, const T* b, i64 rows) {
     F4 even = all(0.0), odd = all(0.0);
     i64 i = 0;
     for (; i + 8 <= rows; i += 8) {
-        even = even + load(a + i) * load_any(b + i);
-        odd = odd + load(a + i + 4) * load_any(b + i + 4);
+        even = even + load(a + i) * load_four(b + i);
+        odd = odd + load(a + i + 4) * load_four(b + i + 4);
     }
-    if (i < rows) even = even + load(a + i) * load_any(b + i);
+    if (i < rows) even = even + load(a + i) * load_four(b + i);
     return total_of(even + odd);
 }
 

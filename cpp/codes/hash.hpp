@@ -75,19 +75,41 @@ inline void hash_rows(const Table& table, const u64* keys, u64* out) {
     }
 }
 
-// Hash rows [start, stop) of one column.
-template <class Real>
-inline void hash_column(const Column& column, i64 start, i64 stop, u64 key, u64* out) {
+// Hash rows [start, stop) of `Width` columns of contiguous numbers; return the first row that is left, for want of four.
+template <class Real, int Width>
+inline i64 hash_columns(const Column* columns, i64 start, i64 stop, const u64* keys, u64* out) {
+    const Real* from[Width];
+    for (int k = 0; k < Width; ++k) from[k] = reinterpret_cast<const Real*>(columns[k].base);
     i64 i = start;
-    if (column.stride == sizeof(Real)) {
-        const auto* x = reinterpret_cast<const Real*>(column.base);
-        const I4 keys = all(static_cast<i64>(key));
-        for (; i + 4 <= stop; i += 4) {
-            i64* const four = reinterpret_cast<i64*>(out + i);
-            store(four, load(four) + hash_cells(load_four(x + i), keys));
-        }
+    for (; i + 4 <= stop; i += 4) {
+        i64* const four = reinterpret_cast<i64*>(out + i);
+        I4 sums = load(four);
+        for (int k = 0; k < Width; ++k)
+            sums = sums + hash_cells(load_four(from[k] + i), all(static_cast<i64>(keys[k])));
+        store(four, sums);
     }
-    for (; i < stop; ++i) out[i] += hash_cell(static_cast<double>(element<Real>(column, i)), key);
+    return i;
+}
+
+// Hash rows [start, stop) of some columns of one type, eight at a time where their numbers are contiguous.
+template <class Real>
+inline void hash_tile(const Column* columns, i64 count, i64 start, i64 stop, const u64* keys, u64* out) {
+    constexpr i64 kTogether = 8;  // columns whose sums are read and written once
+    for (i64 f = 0; f < count;) {
+        i64 width = 0;
+        while (width < kTogether && f + width < count && columns[f + width].stride == sizeof(Real)) ++width;
+        i64 i = start;
+        if (width == kTogether) {
+            i = hash_columns<Real, kTogether>(columns + f, start, stop, keys + f, out);
+        } else {
+            if (width > 0) i = hash_columns<Real, 1>(columns + f, start, stop, keys + f, out);
+            width = 1;
+        }
+        for (; i < stop; ++i)
+            for (i64 k = f; k < f + width; ++k)
+                out[i] += hash_cell(static_cast<double>(element<Real>(columns[k], i)), keys[k]);
+        f += width;
+    }
 }
 
 inline Fault hash_dense(const HashDenseTask& task) {
@@ -111,12 +133,13 @@ inline Fault hash_dense(const HashDenseTask& task) {
     constexpr i64 kTile = 4096;  // rows whose sums stay in cache from column to column
     for (i64 start = 0; start < table.n_rows; start += kTile) {
         const i64 stop = smaller(table.n_rows, start + kTile);
-        for (i64 f = 0; f < table.n_columns; ++f) {
-            const Column& column = table.columns[f];
-            if (column.type == Type::f64)
-                hash_column<double>(column, start, stop, keys[f], task.out);
+        for (i64 f = 0, end; f < table.n_columns; f = end) {
+            const Column* const columns = table.columns + f;
+            for (end = f; end < table.n_columns && table.columns[end].type == columns->type;) ++end;
+            if (columns->type == Type::f64)
+                hash_tile<double>(columns, end - f, start, stop, keys.get() + f, task.out);
             else
-                hash_column<float>(column, start, stop, keys[f], task.out);
+                hash_tile<float>(columns, end - f, start, stop, keys.get() + f, task.out);
         }
     }
     return {};

@@ -87,8 +87,6 @@ inline void copy_beside(const Eight& eight, i64 start, i64 count, double* values
 // Up to eight columns of a table, and how their rows are read.
 class PlacedEight {
 public:
-    static constexpr i64 kStrip = 256;  // rows to place at a time
-
     PlacedEight() = default;
     PlacedEight(const Table& table, i64 f) : eight(table, f) {
         const i64 before = f + eight.width - kTogether;
@@ -117,16 +115,18 @@ public:
         store_shorts(out, row_.place(load_four(row), load_four(row + 4), far));
     }
 
-    // Write the places of at most kStrip rows; row i goes to out + 8 * to[i].
+    // Write the places of some rows; row i goes to out + 8 * to[i].
     void place(i64 start, i64 count, const i32* to, u16* out) {
         i64 done = 0;
         if (in_columns() && eight.columns->type == Type::f64) done = place_columns<double>(start, count, to, out);
         else if (in_columns()) done = place_columns<float>(start, count, to, out);
-        if (done == count) return;
-        double copied[kTogether * kStrip] = {};
-        copy_beside(eight, start + done, count - done, copied + lead);
-        for (i64 i = done; i < count; ++i)
-            place_row<double>(reinterpret_cast<const char*>(copied + kTogether * (i - done)), out + kTogether * to[i]);
+        while (done < count) {
+            double copied[kTogether * kTileRows] = {};
+            const i64 end = smaller(done + kTileRows, count);
+            copy_beside(eight, start + done, end - done, copied + lead);
+            for (const double* row = copied; done < end; ++done, row += kTogether)
+                place_row<double>(reinterpret_cast<const char*>(row), out + kTogether * to[done]);
+        }
     }
 
     Eight eight;

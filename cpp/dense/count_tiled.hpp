@@ -90,9 +90,7 @@ private:
         }
         if (rows && eights_[0].row->type == Type::f64) return place_rows<double>(start, count);
         if (rows) return place_rows<float>(start, count);
-        for (i64 i = 0; i < count; i += PlacedEight::kStrip)
-            for (i64 e = 0; e < n_eights_; ++e)
-                eights_[e].place(start + i, smaller(PlacedEight::kStrip, count - i), to_.get() + i, places(e));
+        for (i64 e = 0; e < n_eights_; ++e) eights_[e].place(start, count, to_.get(), places(e));
     }
 
     template <class Real>
@@ -121,13 +119,13 @@ private:
     // Count the numbers that have no place, which are few; the plain arrays may move.
     TALLY_NOINLINE void count_far(i64 e, i64 start, i64 count) {
         constexpr i64 kSome = 16;  // rows to look at together
-        const u16* const at = places(e);
+        const u16* at = places(e);
         const i32* const order = sorted_.order(sorted_.present(0));  // classes follow each other
-        for (i64 j = 0; j < count; j += kSome) {
-            const i64 end = smaller(j + kSome, count);
-            i32 some = 0;
-            for (i64 k = kTogether * j; k < kTogether * end; ++k) some |= at[k] == BucketTable::kFar ? 1 : 0;
-            for (i64 i = j; some != 0 && i < end; ++i) count_far_row(e, at + kTogether * i, start, order[i]);
+        for (i64 j = 0; j < count; j += kSome, at += kSome * kTogether) {
+            u16 some = 0;
+            for (i64 k = 0; k < kSome * kTogether; ++k) some = static_cast<u16>(some | (at[k] == BucketTable::kFar));
+            for (i64 i = 0; some != 0 && i < smaller(kSome, count - j); ++i)
+                count_far_row(e, at + kTogether * i, start, order[j + i]);
         }
     }
 

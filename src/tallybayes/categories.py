@@ -280,6 +280,8 @@ def _encode_small_integers(values: npt.NDArray[np.integer[Any]]) -> tuple[Codes,
         return None
     shifted = values.astype(np.int64, copy=False) - low if low else values.astype(np.int64, copy=False)
     seen = np.flatnonzero(np.bincount(shifted))
+    if len(seen) == high - low + 1:  # each number is its own code
+        return shifted.astype(np.int32), Categories(pa.array(seen + low, pa.int64()))
     codes = np.zeros(int(seen[-1]) + 1, np.int32)
     codes[seen] = np.arange(len(seen), dtype=np.int32)
     return codes[shifted], Categories(pa.array(seen + low, pa.int64()))

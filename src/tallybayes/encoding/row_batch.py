@@ -58,6 +58,7 @@ class RowBatch:
         self._members: list[tuple[int, NumberedNames | dict[str, int]]] | None = None
         self._slots: dict[Part, npt.NDArray[np.int32]] = {}
         self._matrices: dict[int, npt.NDArray[Any]] = {}
+        self._labels: dict[str, tuple[npt.NDArray[np.int32], Categories]] = {}
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -85,6 +86,12 @@ class RowBatch:
         if id(block) not in self._encoded:  # counted rows may be hashed as well
             self._encoded[id(block)] = block, self._encode(block, None, unseen)
         return self._encoded[id(block)][1]
+
+    def encode_label(self, name: str) -> tuple[npt.NDArray[np.int32], Categories]:
+        """Return the code of each row's class, −1 where it is missing, and the classes found."""
+        if name not in self._labels:  # counted rows may be hashed as well
+            self._labels[name] = encode(self.column(name), where=f"label {name!r}", first=self.first)
+        return self._labels[name]
 
     def _encode(self, block: Block, slots: Sequence[Categories] | None, unseen: str) -> Encoded:
         if isinstance(block.event, Interaction):

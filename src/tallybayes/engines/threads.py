@@ -58,6 +58,7 @@ def fold(
     *,
     threads: int,
     slice_bytes: int = SLICE_BYTES,
+    in_flight: int | None = None,
     least_rows: int = 1,
     before: int = 0,
     progress: Callable[[T, int], None] | None = None,
@@ -78,6 +79,8 @@ def fold(
         The number of slices that are counted at a time.
     slice_bytes : int
         The approximate size of a slice.
+    in_flight : int, optional
+        The approximate size of the slices that are counted at a time.
     least_rows : int
         The fewest rows of a slice, where results are as large as rows and merging fewer would not pay.
     before : int
@@ -89,8 +92,10 @@ def fold(
     def count_slice(batch: pa.RecordBatch, first: int) -> tuple[T, int]:
         return count(batch, first), first + batch.num_rows
 
+    at_a_time = _IN_FLIGHT if in_flight is None else in_flight
+    slices = _slices(batches, threads, slice_bytes, at_a_time, least_rows, before)
     total = zero
-    for result, rows in in_threads(_slices(batches, threads, slice_bytes, least_rows, before), count_slice, threads):
+    for result, rows in in_threads(slices, count_slice, threads):
         total = merge(total, result)
         if progress is not None:
             progress(total, rows)
@@ -112,11 +117,11 @@ def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> I
 
 
 def _slices(
-    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int, least_rows: int, first: int
+    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int, in_flight: int, least_rows: int, first: int
 ) -> Iterator[tuple[pa.RecordBatch, int]]:
     for batch, last in _with_last(batches):
         n, size = batch.num_rows, batch.nbytes
-        pieces = max(1, -(-size // slice_bytes), -(-size * threads // _IN_FLIGHT))
+        pieces = max(1, -(-size // slice_bytes), -(-size * threads // in_flight))
         if last:
             pieces = -(-pieces // threads) * threads  # a multiple of the threads, so that none idles at the end
         least = min(_LEAST_ROWS, -(-n * _LEAST_BYTES // max(1, size)))  # few rows may be long texts

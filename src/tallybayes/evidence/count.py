@@ -21,7 +21,7 @@ __all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
 # Bytes. Sparse rows are counted in one slice: each slice has sums as wide as the columns, and costs a merge of them.
 _WHOLE = 1 << 62
 # Bytes of a slice of a matrix, which is not copied: each slice has several sums for each column to find and to merge.
-_MATRIX = 128 << 20
+_MATRIX = 256 << 20
 # Rows of a slice of a matrix: the fewest, however wide it is, and those that one thread counts sooner than two threads
 # and a merge; and the bytes of such a slice.
 _LEAST_ROWS, _ENOUGH_ROWS, _ENOUGH = 256, 1 << 14, 4 << 20
@@ -165,17 +165,15 @@ class Count(Summing):
         progress : callable, optional
             Called now and then with the result so far and the number of rows in it.
         """
-        kinds = {sources.kind_of(field) for field in rows.schema}
         return engines.fold(
             _join_small(rows, self.schema) if self.counted else rows,
             self._count,
             operator.add,
             self.zero() if earlier is None else earlier,
             threads=threads,
-            slice_bytes=_WHOLE if "sparse" in kinds else _MATRIX if "matrix" in kinds else engines.SLICE_BYTES,
-            least_rows=_least_rows(self.schema) if "matrix" in kinds else 1,
             before=before,
             progress=progress,
+            **_sizes(self.schema, rows),
         )
 
     def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
@@ -194,6 +192,15 @@ class Count(Summing):
             if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
                 columns[name] = pc.dictionary_encode(column)
         return pa.record_batch(columns)
+
+
+def _sizes(schema: Schema, rows: sources.Source) -> dict[str, int]:
+    """Return the sizes of the slices that rows are counted in, where they are not the usual ones."""
+    kinds = {sources.kind_of(field) for field in rows.schema}
+    sizes = {"least_rows": _least_rows(schema)} if "matrix" in kinds else {}
+    if "sparse" in kinds:
+        return {**sizes, "slice_bytes": _WHOLE}
+    return {**sizes, "slice_bytes": _MATRIX, "in_flight": _WHOLE} if "matrix" in kinds else sizes
 
 
 def _least_rows(schema: Schema) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Categories, encode
+from tallybayes.categories import Categories
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
@@ -199,7 +199,7 @@ def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
 
 def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
     """Return each row's class code, and the classes found."""
-    codes, labels = encode(rows.column(label), where=f"label {label!r}", first=rows.first)
+    codes, labels = rows.encode_label(label)
     if (codes < 0).any():
         row = rows.first + int(np.argmax(codes < 0)) + 1
         do = "Leave out rows without a class"

@@ -285,7 +285,8 @@ def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     The last batch is being read and stays in memory anyway. An array is one batch in slices, so none of it is copied.
     """
     read = _memory(parts[-1].batch) if parts else ()
-    held = [part for part in parts if len(part) < len(part.batch) and _memory(part.batch) != read]
+    # A batch of which half the rows are kept is as large as its rows: it was copied before, when more were kept.
+    held = [part for part in parts if 2 * len(part) < len(part.batch) and _memory(part.batch) != read]
     if sum(part.batch.nbytes for part in held) <= _HELD_BYTES:
         return parts
     return tuple(part.alone() if any(part is one for one in held) else part for part in parts)

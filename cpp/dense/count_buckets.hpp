@@ -1,7 +1,7 @@
 // The rows of each class in each bucket of numbers: see dense/buckets.hpp.
 //
-// Many rows are counted in tiles (dense/count_tiled.hpp). Few rows are not worth emptying a tile for, and many classes
-// would not leave it in the caches.
+// Many rows are counted in tiles (dense/count_tiled.hpp). Few rows are not worth clearing and emptying a tile for, and
+// many classes would not leave it in the caches.
 // Cost: about 1 ns per value, for few rows or many classes 4 to 6. Twin: reference.count_buckets.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace tally::TALLY_ISA {
 
-constexpr i64 kTiledRows = 1 << 13, kTiledClasses = 16;  // the fewest rows and the most classes that tiles are for
+// The fewest rows that tiles are for, with more for each class, and the most classes.
+constexpr i64 kTiledRows = 2 * BucketTable::kMost + 1, kTiledRowsPerClass = 256, kTiledClasses = 64;
 
 // Count one row of some columns where a plain array lacks a number; plain arrays may move.
 TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
@@ -80,7 +81,7 @@ inline void count_copied(const FindBucketsTask& task, BucketTable* tables, i64 n
 
 inline void count_buckets(const FindBucketsTask& task, BucketTable* tables) {
     const i64 n = task.table.n_rows;
-    if (n < kTiledRows || task.n_classes > kTiledClasses)
+    if (n < larger(kTiledRows, kTiledRowsPerClass * task.n_classes) || task.n_classes > kTiledClasses)
         return count_copied(task, tables, n <= kCountRows ? kTogether : kBlockColumns);  // few rows come in one block
     for (i64 first = 0; first < task.table.n_columns; first += kBlockColumns) {
         TileCounter counter(task, tables, first);

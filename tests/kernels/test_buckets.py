@@ -89,11 +89,11 @@ def counted_by_codes(x, own, classes):
     return counts.limbs[:, order, 0], found.keys[order], found.sizes, found.shifts
 
 
-@given(seed=st.integers(0, 2**32), form=st.sampled_from(FORMS), classes=st.sampled_from([1, 3, 16, 17]))
+@given(seed=st.integers(0, 2**32), form=st.sampled_from(FORMS), classes=st.sampled_from([1, 3, 40, 65]))
 @examples(30)
 def test_many_rows_are_counted_alike(each_isa, as_table, seed, form, classes):
     rng = np.random.default_rng(seed)
-    n, width = int(rng.choice([8191, 8192, 9000, 20_000])), int(rng.choice([1, 8, 9]))
+    n, width = int(rng.choice([2048, 2049, 9000, 20_000])), int(rng.choice([1, 8, 9]))
     x = rng.normal(size=(n, width)) * 10.0 ** rng.choice([-300, -3, 0, 0, 0, 200], width)
     x += rng.choice([0, 0, 1e6], width)
     x = np.where(rng.random(width) < 0.3, np.rint(x), x)

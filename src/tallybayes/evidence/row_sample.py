@@ -54,7 +54,8 @@ class Part:
         if self.hashes is not None:
             return self
         rows = RowBatch(self.batch, 0, schema.missing) if rows is None else rows
-        return replace(self, hashes=row_hashes(rows, schema)[self.index])
+        hashes = row_hashes(rows, schema)  # where all rows have weight, the index has every one in order
+        return replace(self, hashes=hashes if len(self) == len(hashes) else hashes[self.index])
 
     def of(self, places: npt.NDArray[np.integer]) -> Part:
         """Return some of these rows; their hashes must be known."""
@@ -214,7 +215,8 @@ def _known(hashes: Hashes | None) -> Hashes:
 
 
 def _all_hashes(parts: Sequence[Part]) -> Hashes:
-    return np.concatenate([_known(part.hashes) for part in parts])
+    each = [_known(part.hashes) for part in parts]
+    return each[0] if len(each) == 1 else np.concatenate(each)
 
 
 def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:

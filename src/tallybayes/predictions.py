@@ -92,7 +92,7 @@ class Answers(Columns):
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (PortableModels((self._model,)), self._methods, dict(self._options), self._name)
+        return _unpickle, (PortableModels(lambda: (self._model,)), self._methods, dict(self._options), self._name)
 
 
 def _unpickle(models: PortableModels, *how: Any) -> Answers:

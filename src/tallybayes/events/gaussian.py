@@ -65,6 +65,7 @@ class Gaussian(Event[Dense]):
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
         normals = estimate_normal(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
+        normals.compute()
         return [NormalLikelihood(statistic, options, normals.at(k)) for k in range(groups)]
 
     def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:

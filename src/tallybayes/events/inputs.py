@@ -54,6 +54,10 @@ class Dense:
             return Dense(function(self.columns))
         return Dense(tuple(function(column) for column in self.columns))
 
+    def take(self, index: npt.NDArray[np.intp]) -> Dense:
+        """Return some of the rows, copied."""
+        return self.map(lambda column: column.take(index, axis=0))
+
     @cached_property
     def all_finite(self) -> bool:
         """Whether no value is missing or infinite: asked first, it spares most rows the masks below."""

@@ -32,6 +32,10 @@ _LARGEST_LOG = 690.0  # exp overflows a double beyond 709
 class LognormalLikelihood(NormalLikelihood):
     """The likelihood of columns whose logarithms are normal, or Student t, in each class."""
 
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add the log-density of each value."""
+        self.add_weighted(data, np.ones(data.width), out)
+
     def add_weighted(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of log x, less log x, times the weight of the column."""
         logs = _log(data)

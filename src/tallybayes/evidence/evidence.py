@@ -26,7 +26,16 @@ from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.missing import Markers
 
-__all__ = ["Evidence", "class_codes", "class_totals", "count", "count_few", "count_rows", "row_weights"]
+__all__ = [
+    "Evidence",
+    "class_codes",
+    "class_totals",
+    "count",
+    "count_classes",
+    "count_few",
+    "count_rows",
+    "row_weights",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +151,11 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
 
 def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
     """Count rows whose encoded columns others may reuse."""
-    classes, labels = class_codes(rows, schema.label)
+    return count_classes(schema, rows, *class_codes(rows, schema.label))
+
+
+def count_classes(schema: Schema, rows: RowBatch, classes: ClassCodes, labels: Categories) -> Evidence:
+    """Count rows, given the code of each row's class and the classes that codes stand for."""
     weights = row_weights(rows, schema.weight)
     total = class_totals(classes, len(labels), weights)
     statistics = []

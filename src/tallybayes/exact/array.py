@@ -10,6 +10,7 @@ works without it, and propagating carries costs more than all of these.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
@@ -134,6 +135,27 @@ class Exact:
         flat = array.astype(np.float64).reshape(1, -1)
         sums = kernels.power_sums(flat, np.zeros(1, np.int32), 1, order=1)
         return Exact.from_limbs(sums.first).reshape(array.shape)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Exact]) -> Exact:
+        """Return the values of several arrays, one after the other along the first axis.
+
+        Examples
+        --------
+        >>> Exact.concatenate([Exact.of([0.5]), Exact.zeros((1,)), Exact.of([3, 4])]).to_float()
+        array([0.5, 0. , 3. , 4. ])
+        """
+        ends = np.cumsum([part.shape[0] for part in parts]).tolist()
+        shape = (ends[-1], *parts[0].shape[1:])
+        some = [(part._digits, end) for part, end in zip(parts, ends, strict=True) if part._digits.bits]
+        if not some:
+            return Exact.zeros(shape)
+        low = min(digits.base for digits, _ in some)
+        limbs = np.zeros((*shape, max(digits.base + digits.limbs.shape[-1] for digits, _ in some) - low), np.int64)
+        for digits, end in some:
+            first = digits.base - low
+            limbs[end - len(digits.limbs) : end, ..., first : first + digits.limbs.shape[-1]] = digits.limbs
+        return Exact(limbs, low, bits=max(digits.bits for digits, _ in some))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,14 +22,19 @@ class PortableModels:
 
     Attributes
     ----------
-    models : tuple of Model or None
-        The models.
+    make : callable
+        Returns the models, each a Model or None; called when they are needed.
     given : sequence of Belief or None
-        Their beliefs, where they were estimated all at once; not pickled.
+        Their beliefs, where they were estimated all at once, without calibration; not pickled.
     """
 
-    models: tuple[Model | None, ...]
+    make: Callable[[], tuple[Model | None, ...]]
     given: tuple[Belief, ...] | None = None
+
+    @cached_property
+    def models(self) -> tuple[Model | None, ...]:
+        """The models."""
+        return self.make()
 
     @property
     def beliefs(self) -> tuple[Belief | None, ...]:
@@ -38,7 +44,7 @@ class PortableModels:
     @cached_property
     def calibrated(self) -> bool:
         """Whether any model's calibrated scores differ from its plain ones."""
-        return any(model is not None and model._has_calibrated_scores for model in self.models)
+        return self.given is None and any(model is not None and model._has_calibrated_scores for model in self.models)
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions = (model.schema.tokenizers() for model in self.models if model is not None)
@@ -50,7 +56,6 @@ class PortableModels:
 def _unpickle(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> PortableModels:
     """Return the models, cached: a worker has many partitions, and estimating costs more than scoring one."""
     functions = dict(tokenizers)
-    models = (None if one is None else model_file.parse_bytes(one) for one in contents)
-    return PortableModels(
-        tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in models)
-    )
+    parsed = (None if one is None else model_file.parse_bytes(one) for one in contents)
+    models = tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in parsed)
+    return PortableModels(lambda: models)

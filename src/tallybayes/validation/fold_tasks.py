@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from tallybayes import engines, sources
 from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Dense, Floats
 from tallybayes.evidence.count import Summing
-from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.evidence.evidence import Evidence, count, count_classes
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.score import add_scores, map_rows
+from tallybayes.inference.score import add_encoded, add_scores, map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
@@ -28,6 +28,7 @@ from tallybayes.storage.portable_models import PortableModels
 from tallybayes.validation.fold_sample import Sampling
 from tallybayes.validation.row_info import open_partition, pieces
 from tallybayes.validation.split import IntCodes
+from tallybayes.validation.training import one_after_another
 
 # Bytes; counting fewer takes less time than starting a thread.
 _THREAD_BYTES = 8 << 20
@@ -57,21 +58,29 @@ class CountFolds(Summing):
         assert own.classes is not None
         evidence, sample = Evidence.empty(self.schema), self.zero().chosen
         for at, batch in pieces(rows):
-            for place in own.place[:, at] if self.folds else ():
-                evidence = evidence + self._count(batch, place, own.classes[at], info.threads)
+            encoded = RowBatch(batch, at.start, self.schema.missing)  # once for all repeats
+            repeats = own.place[:, at] if self.folds else ()
+            counted = [self._count(encoded, place, own.classes[at], info.threads) for place in repeats]
+            some = [one for one in counted if len(one.classes)]
+            evidence = evidence + one_after_another(some) if some else evidence
             if self.sampling is not None and sample is not None:
                 sample = sample + self.sampling.of(batch, own.first + at.start, own.place[:, at], self.schema)
         if self.sampling is not None and sample is not None and self.sampling.share < 1:
             sample = sample.few(self.sampling.share)
         return PartialEvidence(evidence, sample)
 
-    def _count(self, batch: pa.RecordBatch, place: IntCodes, classes: IntCodes, threads: int) -> Evidence:
+    def _count(self, rows: RowBatch, place: IntCodes, classes: IntCodes, threads: int) -> Evidence:
         """Return the evidence of the folds in a batch."""
+        batch = rows.batch
         # Code −1 is a class without weight in any row; it is not a class of the evidence.
         some = (place >= self.folds.start) & (place < self.folds.stop) & (classes >= 0)
         if not some.any():
             return Evidence.empty(self.schema)
         code = (place - self.folds.start) * np.int64(len(self.classes)) + classes
+        if batch.nbytes < _THREAD_BYTES and some.all():
+            first = int(code.min())
+            labels = Categories(pa.array(np.arange(first, int(code.max()) + 1)))
+            return count_classes(self.schema, rows, (code - first).astype(np.int32), labels)
         batch = batch.set_column(batch.schema.get_field_index(self.schema.label), self.schema.label, pa.array(code))
         return engines.fold(
             [batch if some.all() else batch.filter(pa.array(some))],
@@ -107,9 +116,11 @@ class ScoreFolds(engines.Task[Scores]):
         scores = np.empty(shape)
         calibrated = np.empty(shape) if self.models.calibrated else scores
         for at, batch in pieces(rows):
+            numbers = self._numbers(batch, at.start)
             for r, place in enumerate(own.place[:, at]):
                 held = _sorted(batch, place, self.folds)
-                found = self._score(held, beliefs, at.start, info.threads)
+                plain = None if numbers is None else self._score_numbers(held, numbers, beliefs)
+                found = self._score(held, beliefs, at.start, info.threads) if plain is None else plain
                 scores[r, at][held.rows] = found.scores
                 if calibrated is not scores:
                     calibrated[r, at][held.rows] = found.calibrated
@@ -128,15 +139,35 @@ class ScoreFolds(engines.Task[Scores]):
         parts = np.frombuffer(content).reshape(1 + self.models.calibrated, -1, len(self.classes))
         return Scores(parts[0], parts[-1])
 
+    def _numbers(self, batch: pa.RecordBatch, first: int) -> list[Dense] | None:
+        """Return the columns of few rows, encoded once for all folds; None where each fold has its own codes.
+
+        For a fold of a thousand rows, encoding takes several times as long as scoring.
+        """
+        if self.models.given is None or batch.nbytes >= _THREAD_BYTES:
+            return None
+        rows = RowBatch(batch, first, self.schema.missing)
+        return [rows.encode(block) for block in self.schema.blocks]
+
+    def _score_numbers(self, held: _Held, numbers: list[Dense], beliefs: Sequence[Belief | None]) -> Scores | None:
+        """Return the scores by beliefs that know all classes; None where any is not finite, and may be an error."""
+        scores = np.empty((len(held.rows), len(self.classes)))
+        for k, at in held.folds():
+            belief, index = beliefs[k], held.rows[at]
+            assert belief is not None
+            add_encoded(self.schema, belief, [data.take(index) for data in numbers], scores[at])
+        return Scores(scores, scores) if np.isfinite(scores).all() else None
+
     def _score(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
         shape = len(held.rows), len(self.classes)
         scores = np.full(shape, np.nan)
+        batch = held.batch()
         out = Scores(scores, np.full(shape, np.nan) if self.models.calibrated else scores)
-        for k in np.flatnonzero(held.starts[1:] > held.starts[:-1]).tolist():
-            model, belief, at = self.models.models[k], beliefs[k], slice(held.starts[k], held.starts[k + 1])
+        for k, at in held.folds():
+            model, belief = self.models.models[k], beliefs[k]
             if model is None or belief is None:
                 continue
-            part = held.batch.slice(at.start, at.stop - at.start)
+            part = batch.slice(at.start, at.stop - at.start)
             all_known = len(model.classes) == len(self.classes)
             size = part.num_rows, len(model.classes)
             mine = out.scores[at] if all_known else np.empty(size)
@@ -170,9 +201,19 @@ def _score(
 class _Held(NamedTuple):
     """Rows of some folds, sorted by fold."""
 
-    batch: pa.RecordBatch
+    piece: pa.RecordBatch  # the rows of all folds, in the order of the data
     rows: npt.NDArray[np.intp]  # (m,) the position of each row in its piece
     starts: npt.NDArray[np.intp]  # (K + 1,) the position of each fold's first row
+
+    def folds(self) -> Iterator[tuple[int, slice]]:
+        """Yield the number of each fold that has rows, and their range."""
+        for k in np.flatnonzero(self.starts[1:] > self.starts[:-1]).tolist():
+            yield k, slice(self.starts[k], self.starts[k + 1])
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the rows in the order of their folds."""
+        in_order = len(self.rows) == self.piece.num_rows and (self.rows[1:] > self.rows[:-1]).all()
+        return self.piece if in_order else sources.take(self.piece, self.rows)
 
 
 def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
@@ -180,9 +221,7 @@ def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
     narrow = place.astype(np.int16) if folds.stop < 1 << 15 else place
     order = np.argsort(narrow, kind="stable")  # NumPy sorts 16 bits by radix
     starts = np.searchsorted(place[order], np.arange(folds.start, folds.stop + 1))
-    index = order[starts[0] : starts[-1]]
-    in_order = len(index) == batch.num_rows and (index[1:] > index[:-1]).all()
-    return _Held(batch if in_order else sources.take(batch, index), index, starts - starts[0])
+    return _Held(batch, order[starts[0] : starts[-1]], starts - starts[0])
 
 
 def among(classes: Categories, model: Model, values: Floats, fill: float = -np.inf) -> Floats:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tallybayes.cached_property import cached_property
+from tallybayes.categories import Categories
 from tallybayes.display.progress import parts
 from tallybayes.engines import Partitioned
 from tallybayes.events.inputs import Floats
@@ -20,6 +21,7 @@ from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import add_structure
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief
 from tallybayes.model import Model
 from tallybayes.storage.portable_models import PortableModels
 from tallybayes.validation.fold_sample import FoldSample, Sampling
@@ -76,11 +78,7 @@ class Folds:
         """
         schema, classes = self.total.schema, self.total.evidence.classes
         for wave, models in self.models():
-            for k, model, belief in zip(wave, models.models, models.beliefs, strict=True):
-                if model is None or belief is None:
-                    priors[k] = -np.inf
-                else:
-                    priors[k] = among(classes, model, belief.log_prior)
+            priors[wave.start : wave.stop] = _priors(models, classes)
             task = ScoreFolds(schema, classes, self.columns, wave, models)
             held = (self.place >= wave.start) & (self.place < wave.stop)
             found = self.rows.each(task, own=self._own, threads=self.threads)
@@ -104,10 +102,16 @@ class Folds:
             if found.chosen is not None:
                 self._sample.fill(found.chosen)
             evidence = training(found.evidence, len(wave))
-            each = parts(list(zip(wave, evidence, strict=True)), len(self.given) * self.folds, wave.start)
-            models = tuple(self.model(k, others) for k, others in each)
             beliefs = None if calibrated else training.beliefs(total.choices)
-            yield wave, PortableModels(models, None if beliefs is None else tuple(beliefs))
+            yield wave, self._portable(wave, evidence, beliefs)
+
+    def _portable(self, wave: range, evidence: Iterator[Evidence], beliefs: list[Belief] | None) -> PortableModels:
+        if beliefs is not None:  # then only workers elsewhere need models, each with evidence of its own
+            pairs = zip(wave, evidence, strict=True)
+            return PortableModels(lambda: tuple(self.model(k, others) for k, others in pairs), tuple(beliefs))
+        each = parts(list(zip(wave, evidence, strict=True)), len(self.given) * self.folds, wave.start)
+        models = tuple(self.model(k, others) for k, others in each)
+        return PortableModels(lambda: models)
 
     def model(self, k: int, evidence: Evidence) -> Model | None:
         """Return the model that scores fold k, given its training evidence; None if that is empty."""
@@ -132,6 +136,17 @@ class Folds:
         """Count some folds and sample the rows, in one pass."""
         task = CountFolds(self.total.schema, self.total.evidence.classes, self.columns, wave, sampling)
         return self.rows.fold(task, own=self._own, threads=self.threads)
+
+
+def _priors(models: PortableModels, classes: Categories) -> Floats:  # (K, C)
+    """Return the log prior of each fold's model; −∞ for a class that it does not know."""
+    if models.given is not None:
+        return np.stack([belief.log_prior for belief in models.given])
+    out = np.full((len(models.models), len(classes)), -np.inf)
+    for prior, model, belief in zip(out, models.models, models.beliefs, strict=True):
+        if model is not None and belief is not None:
+            prior[:] = among(classes, model, belief.log_prior)
+    return out
 
 
 def _known_prior(total: Model, evidence: Evidence) -> Choices:

@@ -25,7 +25,7 @@ def leave_each_out(
     total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int
 ) -> tuple[Floats, Floats | None]:  # (n, C)
     """Return each row's scores by all others, before and after calibration (None: the same)."""
-    models = PortableModels((total,))
+    models = PortableModels(lambda: (total,))
     both = np.concatenate(rows.each(LeaveOneOut(models, columns), own=info.own(), threads=threads))
     return both[:, 0], both[:, 1] if models.calibrated else None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -48,6 +48,7 @@ _FAR = 1e150
 # A location this many scales from 0 is kept in two doubles, as kernels keep the mean (kernels.exact_moments).
 FAR_FROM_ZERO = 1024.0
 _LOG_AT_CENTRE = -0.9189385332046728  # of the normal density: −½ log 2π
+_COMPUTED = "constant", "scale"  # of a normal density, once asked for
 # Points at which a density is plotted.
 _GRID = 121
 
@@ -108,10 +109,26 @@ class Normal(Density):
         return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
 
     @cached_property
+    def power_or_none(self) -> Floats | None:
+        """The factor by which kernels multiply the log of one plus that square; None for a normal density."""
+        return None if self.freedom is None else (self.freedom + 1) / 2
+
+    @property
     def power(self) -> Floats:
-        """The factor by which kernels multiply the log of one plus that square."""
-        assert self.freedom is not None
-        return (self.freedom + 1) / 2
+        """That factor, of a Student t."""
+        assert self.power_or_none is not None
+        return self.power_or_none
+
+    def compute(self) -> None:
+        """Compute what kernels take, of all densities at once: `at` passes it on to each."""
+        for name in _COMPUTED:
+            getattr(self, name)
+
+    def at(self, index: int | tuple[slice, int]) -> Self:
+        """Return the density with each array indexed, and with those that are already computed."""
+        part = super().at(index)
+        part.__dict__.update({name: self.__dict__[name][index] for name in _COMPUTED if name in self.__dict__})
+        return part
 
     @cached_property
     def rest_or_none(self) -> Floats | None:
@@ -210,27 +227,30 @@ class NormalLikelihood(DensityLikelihood):
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
-        self.add_weighted(data, np.ones(data.width), out)
+        self._add(data, self.density.constant, self.density.scale, self.density.power_or_none, out)
 
     def add_weighted(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of each value times the weight of its column.
 
         The weight of a normal one is not below 0.
         """
-        normal, constant = self.density, weights * self.density.constant
-        if normal.freedom is None:
-            scale = np.sqrt(weights) * normal.scale
-            kernels.score_gaussian(data.columns, normal.location, scale, constant, out, rest=normal.rest_or_none)
+        normal, constant, power = self.density, weights * self.density.constant, self.density.power_or_none
+        if power is None:
+            self._add(data, constant, np.sqrt(weights) * normal.scale, None, out)
         else:
-            power = weights * normal.power
-            parts = normal.location, normal.scale, constant, power
-            kernels.score_student(data.columns, *parts, out, rest=normal.rest_or_none)
+            self._add(data, constant, normal.scale, weights * power, out)
+
+    def _add(self, data: Dense, constant: Floats, scale: Floats, power: Floats | None, out: Floats) -> None:
+        location, rest = self.density.location, self.density.rest_or_none
+        if power is None:
+            kernels.score_gaussian(data.columns, location, scale, constant, out, rest=rest)
+        else:
+            kernels.score_student(data.columns, location, scale, constant, power, out, rest=rest)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of each value, weighted, column by column."""
         normal = self.density
-        power = None if normal.freedom is None else normal.power
-        parts = normal.location, normal.scale, normal.constant, power
+        parts = normal.location, normal.scale, normal.constant, normal.power_or_none
         kernels.terms_dense(data.columns, *parts, weights, out, rest=normal.rest_or_none)
 
     @cached_property

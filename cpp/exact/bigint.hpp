@@ -7,6 +7,7 @@
 // Twins: reference.to_float, reference.exact_moments.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "exact/limbs.hpp"
@@ -65,8 +66,7 @@ inline u64 top_bits(const Number& number, i64& exponent) {
     const i64 n = number.length;
     const u64 high = number.digits[n - 1];
     const u64 middle = n > 1 ? number.digits[n - 2] : 0, low = n > 2 ? number.digits[n - 3] : 0;
-    int zeros = 0;
-    while ((high << zeros >> 31) == 0) ++zeros;
+    const int zeros = std::countl_zero(number.digits[n - 1]);
     const u64 pair = high << 32 | middle;
     u64 top = pair << zeros | low >> (32 - zeros);
     bool sticky = (low & ((u64{1} << (32 - zeros)) - 1)) != 0;
@@ -82,6 +82,12 @@ inline u64 round_off(u64 bits, int drop) {
     return kept + ((rest > half || (rest == half && (kept & 1) != 0)) ? 1 : 0);
 }
 
+// Return x * 2^exponent for |x| between 1/2 and 2^53, by an exact product where no power overflows: ldexp is a call.
+inline double times_power(double x, i64 exponent) {
+    if (exponent >= -900 && exponent <= 900) return x * double_of(static_cast<u64>(exponent + 1023) << 52);
+    return std::ldexp(x, static_cast<int>(exponent));
+}
+
 inline double nearest_double(const Number& number) {
     if (number.length == 0) return 0.0;
     i64 exponent;
@@ -92,7 +98,7 @@ inline double nearest_double(const Number& number) {
     const i64 drop = larger<i64>(11, -1074 - exponent);
     if (drop > 64) return sign * 0.0;
     const auto significand = static_cast<double>(round_off(top, static_cast<int>(drop)));
-    return sign * std::ldexp(significand, static_cast<int>(exponent + drop));
+    return sign * times_power(significand, exponent + drop);
 }
 
 inline Scaled scaled(const Number& number) {
@@ -106,7 +112,7 @@ inline double quotient(const Number& numerator, const Number& denominator) {
     if (numerator.length == 0) return 0.0;
     const Scaled a = scaled(numerator), b = scaled(denominator);
     const i64 exponent = larger<i64>(-4000, smaller<i64>(4000, a.exponent - b.exponent));
-    return std::ldexp(a.significand / b.significand, static_cast<int>(exponent));
+    return times_power(a.significand / b.significand, exponent);
 }
 
 inline Number product(const Number& a, const Number& b, u32* room) {

@@ -39,7 +39,6 @@ public:
             if (infinite_) return first_infinite(task_.table);
             if ((start / tile_ + 1) % (kRowsPerSettle / tile_) == 0) flush_all();
         }
-        flush_all();
         Scratch<i64> weight(C_ * F_);
         for (i64 c = 0; c < C_; ++c)
             for (i64 f = 0; f < F_; ++f) weight[c * F_ + f] = rows_[c] - missing_[c * F_ + f];
@@ -68,6 +67,7 @@ private:
                     for (i64 j = 0; j < tile_of_.rows(c); j += kSegment)
                         add_segment(g, c, rows, order + j, smaller<i64>(kSegment, tile_of_.rows(c) - j));
                 }
+                if (start + count == n_) flush(g);  // while its sums are in the cache
             }
         }
     }
@@ -133,6 +133,9 @@ private:
             Sums& totals = totals_[g * C_ + c];
             for (int lane = four.from; lane < four.to; ++lane) {
                 const i64 cell = c * F_ + four.column + lane, e = groups_[g].fit.window.exponent[lane];
+                // room for all parts at once: growing by one limb at a time would copy all cells as often
+                sums_.first.reserve(word_of(e - 2 * kPartBits), word_of(e) + 4);
+                if (Squares) sums_.second.reserve(word_of(2 * e - 4 * kPartBits), word_of(2 * e) + 4);
                 for (int k = 0; k < 3; ++k) totals.empty(k, lane, sums_.first, cell, e - kPartBits * k);
                 // p0*p1 and p1*p2 occur twice in the square
                 for (int k = 0; Squares && k < 5; ++k)

@@ -87,10 +87,14 @@ struct Totals {
         store(high[k], load(high[k]) + high_half(sum));
     }
 
-    // Move one sum, in units of 2^exponent, to a limb array.
+    // Move one sum, in units of 2^exponent, to a limb array: as one number, unless there were too many segments.
     void empty(int k, int lane, LimbArray& to, i64 cell, i64 exponent) const {
-        to.add(cell, low[k][lane], exponent);
-        to.add(cell, high[k][lane], exponent + 32);
+        const i64 upper = high[k][lane] + (low[k][lane] >> 32);
+        const u64 lower = static_cast<u64>(low[k][lane]) & kDigit;
+        if (upper >= -(i64{1} << 31) && upper < i64{1} << 31)
+            return to.add(cell, static_cast<i64>(static_cast<u64>(upper) << 32 | lower), exponent);
+        to.add(cell, static_cast<i64>(lower), exponent);
+        to.add(cell, upper, exponent + 32);
     }
 };
 

@@ -64,16 +64,14 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
     # Rows of a class without weight weigh nothing: subtracting them from another class changes nothing.
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]
-
-    belief = total._calibrated_belief
-    found = total._weights
+    temperature, found = total._temperature, total._weights
 
     def work(part: RowBatch, classes: IntCodes, weights: Floats | None, out: Floats) -> None:
         left_out = LeftOutRows(evidence, part, classes, weights)
         out[:, 0] = left_out.scores(choices)
-        if belief.temperature is not None:
+        if temperature is not None:
             scores = out[:, 0] if total._token_weights is None else left_out.scores(choices, total._token_weights)
-            out[:, 1] = scores * belief.temperature.at(left_out.sizes)[:, None]
+            out[:, 1] = scores * temperature.at(left_out.sizes)[:, None]
         elif found is not None:
             terms = ColumnTerms.of(evidence, choices, part, classes, weights, binned=False)
             corrections = found.corrections(total.belief, total.choices, evidence, part)

@@ -104,7 +104,26 @@ def rows_of_scores():
 @given(rows=rows_of_scores(), odd=st.sampled_from([None, np.nan, np.inf, -np.inf]), at=st.integers(0, 1000))
 @examples(150)
 def test_best_class(each_isa, rows, odd, at):
-    scores = np.array(rows)
+    check_best_class(each_isa, np.array(rows), odd, at)
+
+
+@given(
+    seed=st.integers(0, 1 << 30),
+    classes=st.integers(14, 70),
+    odd=st.sampled_from([None, np.nan, np.inf, -np.inf]),
+    at=st.integers(0, 1000),
+)
+@examples(150)
+def test_best_of_many_classes(each_isa, seed, classes, odd, at):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-3, 3, (5, classes)) / 2.0  # with many ties
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
+    check_best_class(
+        each_isa, np.concatenate([scores, np.full((1, classes), -np.inf), np.zeros((1, classes))]), odd, at
+    )
+
+
+def check_best_class(each_isa, scores, odd, at):
     scores.flat[at % scores.size] = scores.max() if odd is None else odd  # a tie, or a score that is no answer
     want = np.empty(len(scores), np.int64)
     finite = reference.best_class(scores, want)

@@ -101,6 +101,18 @@ def test_results_are_the_same_whatever_the_type_of_the_numbers(name: str, kind: 
     compare(mine, peer, made)
 
 
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB"])
+@pytest.mark.parametrize("kind", ["int64", "int8", "uint64", "float64"])
+def test_sums_of_wide_rows_are_exact_whatever_the_type_of_the_numbers(name: str, kind: str) -> None:
+    X, y = rows()
+    wide = np.tile(X, (1, 1500 // F + 1)).astype(kind)
+    mine, peer = fitted(name, wide, y)
+    compare(mine, peer, wide)
+    large = wide.astype(np.int64) << 57  # whose sums no 64 bits hold
+    exact = [[float(sum(map(int, large[y == c, f]))) for f in (0, 1500)] for c in np.unique(y)]
+    assert getattr(ours, name)().fit(large, y).feature_count_[:, [0, 1500]].tolist() == exact
+
+
 @recent
 @pytest.mark.parametrize("name", EVERY)
 def test_single_precision_is_kept_where_scikit_learn_keeps_it(name: str) -> None:

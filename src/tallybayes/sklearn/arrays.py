@@ -28,6 +28,7 @@ _COPY_BYTES = 64 << 20  # copied per slice, at most, to bound memory
 _SUMS_BYTES = 256 << 20  # sums of all slices together, at most; more means one thread
 _FEW_VALUES = 1 << 19  # counted in less than a millisecond: threads would take as long to start
 _FEW_BYTES = 1 << 20  # sums small enough that merging more slices costs nothing
+_WIDE = 1024  # columns from which rows of whole numbers are added one by one: no copy as floats, no split into parts
 _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
 
@@ -184,7 +185,19 @@ def column_sums(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights
     """Return the exact sum of each column in each class; raise for a negative sparse entry."""
     if isinstance(data, Sparse):
         return kernels.count_sparse(*data.parts(), data.width, codes, n_classes, weights=weights)
+    if weights is None and data.shape[1] >= _WIDE and _add_without_overflow(data):
+        sums = np.zeros((n_classes, data.shape[1], 1), np.int64)
+        for row, c in zip(data, codes.tolist(), strict=True):
+            sums[c, :, 0] += row
+        return Limbs(sums, 0)
     return kernels.power_sums(dense(data).columns, codes, n_classes, order=1, weights=weights).first
+
+
+def _add_without_overflow(data: Array) -> bool:
+    """Whether these are rows of whole numbers, one after the other in memory, whose sums 64 bits hold."""
+    if not (data.size and data.flags.c_contiguous and data.dtype.kind in "iu" and np.can_cast(data.dtype, np.int64)):
+        return False
+    return max(-int(data.min()), int(data.max())) * len(data) < 1 << 62
 
 
 def are_finite(values: Array) -> bool:

@@ -96,8 +96,8 @@ class Buckets:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the keys of all columns, one after the other, and each column's number of keys and shift."""
         keys = np.concatenate([one.keys for one in columns]) if columns else np.zeros(0, np.int64)
-        sizes, shifts = np.array([(len(one), one.shift) for one in columns], np.int64).reshape(-1, 2).T.copy()
-        return keys, sizes, shifts
+        sizes, shifts = [len(one.keys) for one in columns], [one.shift for one in columns]
+        return keys, np.array(sizes, np.int64), np.array(shifts, np.int64)
 
     @staticmethod
     def join_all(mine: Sequence[Buckets], theirs: Sequence[Buckets]) -> tuple[tuple[Buckets, ...], Places, Places]:

@@ -35,6 +35,7 @@ from tallybayes.storage.checkpoint import Checkpoint
 __all__ = ["FitOptions", "add_structure", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
 
 _GROUPS = (ReadOptions, SchemaOptions, Choices)
+_NAMES = [[f.name for f in fields(group)] for group in _GROUPS]
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,12 @@ class FitOptions:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> FitOptions:
         """Sort keywords of `fit` into their groups; refuse any other."""
-        names = cls.defaults()
+        known: set[str] = set().union(*_NAMES)
         for name in options:
-            if name not in names:
+            if name not in known:
                 want = "one of this function or of fit"
-                raise BadOption(wanted("option", want, repr(name), did_you_mean(name, names)))
-        reading, columns, choices = (
-            {f.name: options[f.name] for f in fields(group) if f.name in options} for group in _GROUPS
-        )
+                raise BadOption(wanted("option", want, repr(name), did_you_mean(name, cls.defaults())))
+        reading, columns, choices = ({name: options[name] for name in names if name in options} for names in _NAMES)
         return cls(ReadOptions(**reading), SchemaOptions(**columns), Choices(**choices))
 
     @classmethod

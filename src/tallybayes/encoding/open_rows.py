@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from tallybayes import engines, sources
@@ -211,6 +212,8 @@ def one_row(rows: Any, schema: Schema) -> Any:
 
     Anything else is returned unchanged.
     """
+    if type(rows) is np.ndarray:
+        return rows
     if hasattr(rows, "index") and hasattr(rows, "to_dict") and getattr(rows, "ndim", 0) == 1:  # a row of a DataFrame
         cells = {str(name): cell for name, cell in rows.to_dict().items()}
         rows = cells if not cells.keys().isdisjoint(schema.inputs) else rows

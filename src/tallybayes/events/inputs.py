@@ -61,8 +61,9 @@ class Dense:
     @cached_property
     def all_finite(self) -> bool:
         """Whether no value is missing or infinite: asked first, it spares most rows the masks below."""
-        columns = self.columns if isinstance(self.columns, tuple) else (self.columns,)
-        return all(np.isfinite(column).all() for column in columns)
+        if isinstance(self.columns, np.ndarray):
+            return bool(np.isfinite(self.columns).all())
+        return all(np.isfinite(column).all() for column in self.columns)
 
     def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
         """Return the mask of missing values; None if there are none."""

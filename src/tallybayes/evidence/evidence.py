@@ -85,6 +85,8 @@ class Evidence(ClassSums):
         return self.schema.same_features(other.schema)
 
     def _conform(self, other: Self) -> Self:
+        if other.schema is self.schema:
+            return other
         self.schema.check_merges(other.schema)
         return replace(other._in_order_of(self.schema), schema=self.schema)
 
@@ -198,9 +200,16 @@ def _count_block(event: Event, data: Encoded, classes: ClassCodes, total: Exact,
 
 def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: Labels) -> Statistic:
     if "present" in sums:  # missing weight is stored instead, since it is mostly zero
-        present = sums.pop("present")
-        sums["missing"] = Statistic(rows, {"missing": present}, event.sums).present().settle()
+        sums["missing"] = _missing(rows, sums.pop("present"), event)
     return Statistic(rows, {k: sums[k] for k in event.sums}, event.sums, values).without_unused_values()
+
+
+def _missing(rows: Exact, present: Exact, event: Event) -> Exact:  # (C, F)
+    """Return the weight of the rows of each class less that of the values that are present."""
+    whole, some = rows.to_limbs(), present.to_limbs()
+    if whole.base == some.base and (whole.limbs[:, None] == some.limbs).all():  # as a rule: none is missing
+        return Exact.zeros(present.shape)
+    return Statistic(rows, {"missing": present}, event.sums).present().settle()
 
 
 def _nothing(event: Event, width: int, rows: Exact) -> Statistic:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -334,7 +335,7 @@ class Exact:
         array([0.])
         """
         whole = self.to_float()[index]
-        left = np.asarray(whole - np.prod(factors, axis=0))
+        left = np.asarray(whole - reduce(np.multiply, factors))
         if self.is_whole and all((f == np.rint(f)).all() for f in factors):
             return left
         for i in np.flatnonzero(np.abs(left) <= _CANCELLED * np.abs(whole)):

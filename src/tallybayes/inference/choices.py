@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias, get_args
@@ -25,6 +26,9 @@ Chooser: TypeAlias = Literal["loo", "evidence", "average"]
 Alpha: TypeAlias = float | Chooser | Literal["auto"] | Mapping[str, float | Chooser]
 Structure: TypeAlias = Literal["naive", "pairs", "tan", "aode", "joint", "auto"]
 Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
+
+# As tuples: `get_args` takes as long as checking all choices.
+_RULES, _UNSEEN, _STRUCTURES, _CHOOSERS = map(get_args, (Rule, Unseen, Structure, Chooser))
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,11 @@ class Choices:
     structure: Structure = "naive"
 
     def __post_init__(self) -> None:
-        _one_of("estimate", self.estimate, get_args(Rule))
+        _one_of("estimate", self.estimate, _RULES)
         _one_of("variance", self.variance, ("n", "n-1"))
-        _one_of("unseen", self.unseen, get_args(Unseen))
+        _one_of("unseen", self.unseen, _UNSEEN)
         _one_of("calibrate", self.calibrate, ("auto", "loo", "one", None))
-        _one_of("structure", self.structure, get_args(Structure))
+        _one_of("structure", self.structure, _STRUCTURES)
         if self.structure in ("pairs", "auto") and self.calibrate not in ("auto", "loo"):
             want = "'auto' with pairs, whose weights are what calibration fits"
             raise BadOption(wanted("calibrate", want, repr(self.calibrate), "Choose structure 'tan' or 'naive'"))
@@ -144,23 +148,29 @@ class Choices:
         if self.alpha == "average" and self.estimate != "mle":
             return self
         if self.estimate == "mle" or is_number(self.alpha):
-            return self if is_number(self.alpha) else replace(self, alpha=0.0)
+            return self if is_number(self.alpha) else self._smoothed_by(0.0)
         blocks = evidence.schema.blocks
         if self.alpha == "auto":
-            return replace(self, alpha=self._automatic(blocks, tuned.get("*", 1.0)))
+            return self._smoothed_by(self._automatic(blocks, tuned.get("*", 1.0)))
         if self.alpha == "loo":
-            return replace(self, alpha=tuned.get("*", 1.0))
+            return self._smoothed_by(tuned.get("*", 1.0))
         given = self.alpha if isinstance(self.alpha, Mapping) else {"*": self.alpha}
         numbers = {k: tuned.get(k, 1.0) if v == "loo" else v for k, v in given.items() if v != "evidence"}
         if len(numbers) == len(given):
-            return replace(self, alpha=numbers)
+            return self._smoothed_by(numbers)
         of_counts: dict[str, float] = {}
         for block, statistic in zip(blocks, evidence.statistics, strict=True):
             names = {name for name in block.columns if replace(self, alpha=given).alpha_of(name) == "evidence"}
             found = block.event.empirical_bayes_alpha(statistic) if names else None
             each = np.ones(len(block.columns)) if found is None else found
             of_counts |= {name: float(a) for name, a in zip(block.columns, each, strict=True) if name in names}
-        return replace(self, alpha={**of_counts, **numbers})
+        return self._smoothed_by({**of_counts, **numbers})
+
+    def _smoothed_by(self, alpha: Alpha) -> Choices:
+        """Return the choices with another α, a plain value; the others were checked when these were made."""
+        other = copy(self)
+        object.__setattr__(other, "alpha", alpha)
+        return other
 
     def _automatic(self, blocks: Sequence[Block], of_text: float) -> Alpha:
         """Return the smoothing of "auto": tuned for text, averaged for categories, 1 for all others."""
@@ -196,7 +206,7 @@ def _plain_alpha(alpha: Any) -> float | Chooser:
     plain = plain_option(alpha)
     if is_finite(plain) and plain >= 0:
         return float(plain)
-    if not isinstance(plain, str) or plain not in get_args(Chooser):
+    if not isinstance(plain, str) or plain not in _CHOOSERS:
         raise BadOption(wanted("alpha", "a number not below 0, 'average', 'loo' or 'evidence'", shown(plain)))
     return plain  # type: ignore[return-value]
 

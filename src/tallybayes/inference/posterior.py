@@ -16,7 +16,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.text.token_cells import TokenWeights
 
-__all__ = ["ImpossibleRowWarning", "Temperature", "Tempering", "normalise", "refuse_nan"]
+__all__ = ["ImpossibleRowWarning", "Temperature", "Tempering", "normalise", "normalise_possible", "refuse_nan"]
 
 
 class ImpossibleRowWarning(UserWarning):
@@ -108,6 +108,11 @@ def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats
             stacklevel=2,
         )
     return log_total
+
+
+def normalise_possible(log_joint: Floats) -> bool:
+    """Do as `normalise` and return True; False where a row is impossible or undefined, and nothing is to be read."""
+    return bool(np.isfinite(kernels.softmax(log_joint)).all())
 
 
 def refuse_nan(scores: Floats, first: int = 0) -> None:

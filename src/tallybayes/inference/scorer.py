@@ -16,7 +16,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.engines import threads_to_score
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.inference.calibrated_belief import CalibratedBelief
-from tallybayes.inference.posterior import normalise
+from tallybayes.inference.posterior import normalise, normalise_possible
 from tallybayes.inference.score import map_rows, rows_at_a_time
 
 __all__ = ["Scorer", "Uncertain"]
@@ -46,11 +46,10 @@ class Scorer:
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""
         out = self._few_scores(rows)
-        if out is None or not np.isfinite(out.max(axis=1)).all():
+        if out is None:
             return None
-        if self.normalised:
-            normalise(out, self.belief.plain.log_prior)
-        return out
+        possible = normalise_possible(out) if self.normalised else np.isfinite(out.max(axis=1)).all()
+        return out if possible else None
 
     def _few_scores(self, rows: Any) -> Floats | None:  # (n, C)
         blocks = self._encode(rows)

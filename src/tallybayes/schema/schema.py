@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import pyarrow as pa
 
 from tallybayes.arguments import index_of, shown
+from tallybayes.cached_property import cached_property
 from tallybayes.display.number_format import NumberFormat
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events import Event
@@ -101,7 +102,7 @@ class Schema:
         """The features that are text."""
         return tuple(name for block in self.blocks if block.event.input == "text" for name in block.columns)
 
-    @property
+    @cached_property
     def products(self) -> tuple[Block, ...]:
         """The blocks whose column is made of other columns."""
         return tuple(block for block in self.blocks if block.event.product)

@@ -248,6 +248,8 @@ def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, 
 
 def _prior_without(total: Model, rows: RowInfo, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
     """Return the class prior without each of some rows."""
+    if not len(index):
+        return np.empty((0, len(total.classes)))
     evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
     weight = np.tile(evidence.rows.to_float(), (len(index), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]

@@ -73,6 +73,11 @@ class Cells:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
+    def edge_counts(self) -> npt.NDArray[np.int64]:  # (F,)
+        """The number of edges of each column."""
+        return self.sizes - 1
+
+    @cached_property
     def edges(self) -> Floats:  # (Σ(K − 1),)
         """The edges between the cells of each column, midway between neighbours."""
         inner = np.flatnonzero(np.diff(self.column) == 0)
@@ -94,7 +99,7 @@ class Cells:
 
     def find(self, data: Dense) -> npt.NDArray[np.uint8]:  # (F, n)
         """Return the cell of each value, counted from the first of its column; 255 for missing."""
-        return kernels.find_cells(data.columns, self.edges, self.sizes - 1)
+        return kernels.find_cells(data.columns, self.edges, self.edge_counts)
 
     def of_values(self, f: int, values: Floats) -> Places:
         """Return the cells of some values of one column, among all cells."""

@@ -72,7 +72,7 @@ def leave_normals_out(
         full, less = (kernels.Coefficients(*map(np.ascontiguousarray, each)) for each in (full, less))
         by, over, student = np.ascontiguousarray(by), np.ascontiguousarray(over), options.rule == "bayes"
         lost = kernels.leave_dense(some, classes, by, over, full, less, out, floor=options.floor, student=student)
-        for f in np.unique(lost[:, 1]):
+        for f in np.unique(lost[:, 1]) if len(lost) else ():
             add_cells(lost[lost[:, 1] == f, 0], first + int(f), options, out)
 
     def add(options: EstimateOptions, out: Floats) -> None:

@@ -32,7 +32,8 @@ class LeaveBlock {
 public:
     static constexpr i64 kRows = 4 * V, kColumns = 32, kGroup = 8;
 
-    explicit LeaveBlock(const LeaveDenseTask& task) : task_(task), F_(task.table.n_columns) {}
+    explicit LeaveBlock(const LeaveDenseTask& task)
+        : task_(task), F_(task.table.n_columns), row_major_(is_row_major(task.table)) {}
 
     // Score rows start + order[0 .. count), all of class `own`.
     void score(i64 start, const i32* order, i64 count, i64 own) {
@@ -40,13 +41,18 @@ public:
         for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, count - 1)];
         for (i64 f0 = 0; f0 < F_; f0 += kColumns) {
             const i64 width = smaller(kColumns, F_ - f0);
+            read(f0, width);
+            holes_ = all(0.0);
             for (i64 f = 0; f < width; ++f) take_out(f0 + f, own, f * kRows);
+            const bool whole = lanes(holes_) == 0;
             for (i64 c = 0; c < task_.n_classes; ++c) {
                 F4 sum[V];
-                if (c == own)
-                    add<true>(task_.less, c, f0, width, sum);
+                if (whole)
+                    c == own ? add<true, true>(task_.less, c, f0, width, sum)
+                             : add<false, true>(task_.full, c, f0, width, sum);
                 else
-                    add<false>(task_.full, c, f0, width, sum);
+                    c == own ? add<true, false>(task_.less, c, f0, width, sum)
+                             : add<false, false>(task_.full, c, f0, width, sum);
                 double score[kRows];
                 for (int v = 0; v < V; ++v) store(score + 4 * v, sum[v]);
                 for (i64 i = 0; i < count; ++i) task_.out[rows_[i] * task_.n_classes + c] += score[i];
@@ -55,10 +61,33 @@ public:
     }
 
 private:
-    // Read one column's values and the moments without each. Mark a cell that cancels as missing, and report it.
+    static bool is_row_major(const Table& table) {
+        for (i64 f = 0; f < table.n_columns; ++f) {
+            const Column &column = table.columns[f], &first = table.columns[0];
+            if (column.type != Type::f64 || column.stride != first.stride || column.base != first.base + 8 * f)
+                return false;
+        }
+        return true;
+    }
+
+    // Read a chunk of columns, one after the other; adjacent doubles in blocks of four by four.
+    void read(i64 f0, i64 width) {
+        const Column* columns = task_.table.columns + f0;
+        i64 f = 0;
+        for (; row_major_ && f + 4 <= width; f += 4)
+            for (i64 i = 0; i < kRows; i += 4) {
+                F4 four[4];
+                for (int k = 0; k < 4; ++k)
+                    four[k] = load(reinterpret_cast<const double*>(columns[f].base + rows_[i + k] * columns[f].stride));
+                transpose(four[0], four[1], four[2], four[3]);
+                for (int k = 0; k < 4; ++k) store(x_ + (f + k) * kRows + i, four[k]);
+            }
+        for (; f < width; ++f)
+            for (i64 i = 0; i < kRows; ++i) x_[f * kRows + i] = real_element(columns[f], rows_[i]);
+    }
+
+    // Compute the moments without each value of a column. Mark a cell that cancels as missing, and report it.
     void take_out(i64 f, i64 own, i64 at) {
-        const Column& column = task_.table.columns[f];
-        for (i64 i = 0; i < kRows; ++i) x_[at + i] = real_element(column, rows_[i]);
         const i64 mine = own * F_ + f;
         const double N = task_.whole_n[f], M = task_.whole_mean[f], M2 = task_.whole_m2[f];
         const double n = task_.n[mine], mean = task_.mean[mine], m2 = task_.m2[mine];
@@ -84,8 +113,10 @@ private:
             if (m2 > 0.0 && n > 1.0) wrong = either(wrong, not_at_most(all(kCancelled * m2), left));
             if (M2 > 0.0) wrong = either(wrong, not_at_most(all(kCancelled * M2), whole_left));
             if (!(N > 1.0)) wrong = less(all(0.0), all(1.0));
-            wrong = drop(missing(x), wrong);
+            const F4 gone = missing(x);
+            wrong = drop(gone, wrong);
             doubtful = either(doubtful, wrong);
+            holes_ = either(holes_, either(gone, wrong));
             store(wrong_ + 4 * v, wrong);
         }
         if (lanes(doubtful) != 0) give_up(f, at);
@@ -100,7 +131,7 @@ private:
     }
 
     // Columns of equal freedom share a logarithm: `odds` is the product of their 1 + q, minus 1. Scales share one too.
-    template <bool Own>
+    template <bool Own, bool Whole>
     void add(const LeaveCoefficients& of, i64 c, i64 f0, i64 width, F4 (&sum)[V]) {
         const i64 first = c * F_ + f0;
         for (int v = 0; v < V; ++v) sum[v] = all(0.0);
@@ -112,7 +143,7 @@ private:
                 odds[v] = all(0.0);
                 scales[v] = all(1.0);
             }
-            for (i64 g = f; g < stop; ++g) add_column<Own>(of, first + g, f0 + g, g * kRows, sum, odds, scales);
+            for (i64 g = f; g < stop; ++g) add_column<Own, Whole>(of, first + g, f0 + g, g * kRows, sum, odds, scales);
             const F4 power = all((of.freedom[first + f] + 1.0) / 2.0);
             for (int v = 0; v < V; ++v) {
                 sum[v] = sum[v] - all(0.5) * logarithm(scales[v]);
@@ -122,7 +153,8 @@ private:
         }
     }
 
-    template <bool Own>
+    // `Whole`: no value of the chunk is missing.
+    template <bool Own, bool Whole>
     void add_column(const LeaveCoefficients& of, i64 j, i64 f, i64 at, F4 (&sum)[V], F4 (&odds)[V], F4 (&scales)[V]) {
         const F4 mean = all(task_.mean[j]), gap = all(task_.mean[j] - task_.whole_mean[f]);
         const F4 pull = all(of.pull[j]), between = all(of.between[j]), share = all(of.share[j]);
@@ -130,7 +162,7 @@ private:
         const F4 per = all(Student ? 1.0 / of.freedom[j] : 0.5), top = all(kTopScale);
         for (int v = 0; v < V; ++v) {
             const i64 cell = at + 4 * v;
-            const F4 x = load(x_ + cell), gone = missing(x);
+            const F4 x = load(x_ + cell), gone = Whole ? all(0.0) : missing(x);
             const F4 rest = Own ? load(own_rest_ + cell) : all(task_.rest[j]);
             const F4 m2 = Own ? load(own_m2_ + cell) : all(task_.m2[j]);
             const F4 apart = gap + (rest - load(whole_rest_ + cell));
@@ -138,9 +170,12 @@ private:
             F4 scale2 = load(variance_ + cell) * whole + spread * share;
             scale2 = smallest(greatest(scale2, load(least_ + cell)), top);
             const F4 d = pull * apart + (x - mean - rest);
-            F4 q = drop(gone, d * d / scale2 * per);
-            scale2 = either(drop(gone, scale2), keep(gone, all(1.0)));
-            sum[v] = sum[v] + drop(gone, constant);
+            F4 q = d * d / scale2 * per;
+            if constexpr (!Whole) {
+                q = drop(gone, q);
+                scale2 = either(drop(gone, scale2), keep(gone, all(1.0)));
+            }
+            sum[v] = sum[v] + (Whole ? constant : drop(gone, constant));
             if constexpr (Student) {
                 if (lanes(not_at_most(q, all(kTame))) != 0) q = tamed(q, (of.freedom[j] + 1.0) / 2.0, sum[v]);
                 odds[v] = odds[v] * q + (odds[v] + q);
@@ -173,7 +208,9 @@ private:
 
     const LeaveDenseTask& task_;
     const i64 F_;
+    const bool row_major_;
     i64 count_ = 0, rows_[kRows];
+    F4 holes_ = all(0.0);
     alignas(64) double x_[kColumns * kRows], own_rest_[kColumns * kRows], own_m2_[kColumns * kRows];
     alignas(64) double whole_rest_[kColumns * kRows], variance_[kColumns * kRows], least_[kColumns * kRows];
     alignas(64) double wrong_[kRows];

@@ -32,9 +32,10 @@ THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small dra
 
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds hardly change them
 _BISECTIONS = 20  # of the logarithm of a precision: to 5 digits
-# Rows that find precisions and a first point as well as more: the last round takes all, and finds the precisions once
-# more. Many terms need fewer rows: with half of the numbers that a large table gives, the loss of new rows even fell.
-_SOME, _SOME_CELLS, _FEWEST_ROWS = 4096, 1 << 20, 1024
+# Rows that find precisions and a first point nearly as well as more: the last rounds take all, and find the precisions
+# twice more (once is not enough: what was fitted to fewer rows is too large for them). Many terms need fewer rows: with
+# half of the numbers that a large table gives, the loss of new rows even fell.
+_SOME, _SOME_CELLS, _FEWEST_ROWS, _LAST_ROUNDS = 4096, 1 << 20, 1024, 2
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
 _STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-3
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
@@ -83,7 +84,7 @@ def fit_weights(
             few.run(rounds=_ROUNDS - 1)
             fit = _Fit(fit.terms, few.fitted())
             fit.learn(few)
-            fit.run(rounds=1, near=True)
+            fit.run(rounds=_LAST_ROUNDS, near=True)
         alone = fit.fitted()
     if len(own) == len(terms.target):
         return alone
@@ -191,15 +192,15 @@ class _Fit:
         return found.loss, slope, curve
 
     def run(self, *, rounds: int, groups: Sequence[int] = (1, 2, 3), near: bool = False) -> None:
-        """Fit all numbers, and the precisions of some groups after the first round, or before it if they are near."""
+        """Fit all numbers, and the precisions of some groups between rounds, or before each if the numbers are near."""
         soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
         has_soft = bool(soft.any())
         for k in range(rounds):
             loss, slope, curvature = self.evaluate(self.at, curved=True)
-            if k:
-                self._choose_precisions(curvature, groups)
-            elif near:
+            if near:
                 self._find_precisions(slope, curvature, groups)
+            elif k:
+                self._choose_precisions(curvature, groups)
             if not k and has_soft:
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]

@@ -25,12 +25,12 @@ from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.explain.choose_columns import choose_columns
 from tallybayes.explain.mutual_information import information
-from tallybayes.inference.column_terms import at_weight_one
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.sample_size import rows_to_weigh
 from tallybayes.inference.sampled_rows import SampledRows
+from tallybayes.inference.weight_one import at_weight_one
 from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
 from tallybayes.methods.rows import sample_rows

@@ -142,7 +142,7 @@ class PairedTerms:
 
     def dense(self) -> Floats:  # (F, C, n)
         """Return the terms of each row."""
-        return kernels.code_terms(tuple(self.pairs), self.values, self.sizes)
+        return kernels.code_terms(tuple(self.pairs), self.values, self.sizes).astype(np.float64, copy=False)
 
     def to_fit(self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes) -> TermsToFit:
         """Return the terms of all rows, and of some that keep only some values (F, k), less the last class's.

@@ -20,7 +20,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, with_products
+from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
@@ -31,6 +31,7 @@ from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.inference.terms import Terms
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
+from tallybayes.inference.weight_one import with_products
 from tallybayes.inference.weights import ColumnWeights, share_of_others
 from tallybayes.schema.schema import Schema
 

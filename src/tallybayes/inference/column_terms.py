@@ -20,10 +20,11 @@ from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_hash import Hashes, mix, row_hashes
+from tallybayes.evidence.row_hash import Hashes
 from tallybayes.inference.block_terms import BlockTerms, PairedTerms, RowTerms, TermsToFit, coded_terms, shifted
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins, bins_of, bins_of_rows
+from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.missing_terms import MissingTerms, missing_terms
@@ -31,13 +32,12 @@ from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "at_weight_one", "with_products"]
+__all__ = ["ColumnTerms"]
 
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
 # Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
 # fifth of them is enough.
 _PARTIAL, _MANY_ROWS = 5, 1000
-_ODD = 0x9E3779B97F4A7C15 - (1 << 64)  # 2^64 over the golden ratio: keys of neighbours differ in many bits
 _NO_KEYS = np.zeros(0, np.uint64)
 _LARGEST = 1e4  # a log of a prior this far below the others is as good as impossible
 
@@ -204,17 +204,14 @@ class ColumnTerms:
         """
         n, F = self.present.shape
         each = 1 if n < _MANY_ROWS else _PARTIAL
-        keys = self._keys() if partial else _NO_KEYS
-        some = np.flatnonzero(keys % np.uint64(each) == 0)
-        left = self.present[some] & _some_columns(keys[some], F)
-        kept = left.T  # (U, rows)
-        if self.made_of != tuple((u,) for u in range(F)):
-            kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])
-        parts = [self._to_fit(block, some, kept) for block in self.blocks]
-        terms, numbers = self._of_rows(parts, some, left)
-        base, absent = np.empty((len(self.evidence.classes) - 1, n + len(some))), len(self.missing)
+        keys = row_keys(self.rows, self.evidence.schema, self.hashes) if partial else _NO_KEYS
+        dropped = DroppedColumns.of(keys, each, self.present, self.made_of)
+        parts = [self._to_fit(block, dropped) for block in self.blocks]
+        terms, numbers = self._of_rows(parts, dropped)
+        some, absent = dropped.rows, len(self.missing)
+        base = np.empty((len(self.evidence.classes) - 1, n + len(some)))
         base[:, :n] = less_last(self.plain_scores.T)
-        base[:, n:] = self._base_of_dropped(some, kept, terms[:, :, n:], numbers)
+        base[:, n:] = self._base_of_dropped(dropped, terms[:, :, n:], numbers)
         weight = np.ones(n) if weights is None else weights
         return Terms(
             base,
@@ -226,16 +223,16 @@ class ColumnTerms:
             np.concatenate([self.free, np.zeros(absent, bool)]),
             sum(one.size for one in self.bins),
             sum(one.size > 0 for one in self.bins),
-            share_of_others(np.concatenate([self._n_present, left.sum(axis=1)]).astype(np.float64), F),
+            share_of_others(np.concatenate([self._n_present, dropped.left.sum(axis=1)]).astype(np.float64), F),
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
 
-    def _to_fit(self, block: BlockTerms, some: Places, kept: npt.NDArray[np.bool_]) -> TermsToFit:
+    def _to_fit(self, block: BlockTerms, dropped: DroppedColumns) -> TermsToFit:
         """Return the terms of a block's columns, of all rows and of some that keep only some values."""
         at = np.array(block.columns)
         sizes = np.array([self.bins[u].size for u in block.columns])
-        return block.to_fit(some, kept[at], self._first_corrections[at], sizes)
+        return block.to_fit(dropped.rows, dropped.kept[at], self._first_corrections[at], sizes)
 
     @property
     def _first_corrections(self) -> npt.NDArray[np.int64]:  # (F,)
@@ -244,45 +241,33 @@ class ColumnTerms:
         return np.cumsum(sizes) - sizes
 
     def _of_rows(
-        self, parts: Sequence[TermsToFit], some: Places, left: npt.NDArray[np.bool_]
+        self, parts: Sequence[TermsToFit], dropped: DroppedColumns
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:  # (T, C − 1, n + rows), (T,)
         """Return the terms that each row has by itself, and their numbers; those of missing values, too."""
         n, U, D = len(self.present), len(self.columns), len(self.evidence.classes) - 1
-        mine = [(part.terms, part.columns) for part in parts if part.terms is not None]
+        mine, some, left = [part for part in parts if part.terms is not None], dropped.rows, dropped.left
         absent = np.empty((len(self.missing), D, n + len(some)), np.float32)
         for one, out in zip(self.missing, absent, strict=True):
             out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
-        mine += [(absent, range(U, U + len(absent)))]
-        terms = np.concatenate([each for each, _ in mine]) if len(absent) or len(mine) != 2 else mine[0][0]
-        numbers = np.concatenate([np.array(columns, np.int32) for _, columns in mine])
+        mine.append(TermsToFit(range(U, U + len(absent)), absent, None))
+        terms = np.concatenate([part.terms for part in mine if part.terms is not None])
+        numbers = np.concatenate([np.array(part.columns, np.int32) for part in mine])
         for place, term_of in self.again.items():
             terms[numbers == place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
         return terms, numbers
 
     def _base_of_dropped(
-        self,
-        some: Places,
-        kept: npt.NDArray[np.bool_],
-        terms: npt.NDArray[np.float32],
-        numbers: npt.NDArray[np.int32],
+        self, dropped: DroppedColumns, terms: npt.NDArray[np.float32], numbers: npt.NDArray[np.int32]
     ) -> Floats:  # (C − 1, rows)
-        """Return the plain scores of some rows that keep only some columns, less the last class's."""
-        scores, shared = np.maximum(self.prior[some], -_LARGEST), np.ones(len(self.offset) + len(self.missing), bool)
-        shared[numbers] = False
+        """Return the plain scores of rows that keep only some columns, less the last class's."""
+        scores, shared = np.maximum(self.prior[dropped.rows], -_LARGEST), np.ones(len(self.columns), bool)
+        shared[numbers[numbers < len(shared)]] = False
         for block in self.blocks:
             if isinstance(block, PairedTerms) and shared[block.start]:
-                block.add_scores(block.dropped(some, kept[block.columns]), self.offset[block.columns], scores)
+                pairs = block.dropped(dropped.rows, dropped.kept[block.columns])
+                block.add_scores(pairs, self.offset[block.columns], scores)
         factors = np.concatenate([self.offset, np.zeros(len(self.missing))])[numbers]
         return less_last(scores.T) + weighted_sum(factors, terms)
-
-    def _keys(self) -> npt.NDArray[np.uint64]:  # (n,)
-        """Return a random number for each row that depends on its content, and on which of its copies it is."""
-        known = self.hashes
-        keys = row_hashes(self.rows, replace(self.evidence.schema, weight=None)) if known is None else known.copy()
-        order = np.argsort(keys, kind="stable")
-        copy = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
-        keys[order] += copy * _ODD
-        return mix(keys).view(np.uint64)
 
     @property
     def _soft(self) -> npt.NDArray[np.bool_]:  # (U,)
@@ -409,28 +394,3 @@ def _of_kept_parts(
     out = np.zeros((len(some), statistic.rows.shape[0]))
     event.without_rows_and_parts(statistic, data, classes, weights, some, kept).add(options, out)
     return shifted(out)
-
-
-def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
-    """Return the weight before calibration of one block's columns, and the evidence with a weight of 1."""
-    [block] = evidence.schema.blocks
-    return block.event.base if isinstance(block.event, Product) else 1.0, with_products(evidence)
-
-
-def with_products(evidence: Evidence) -> Evidence:
-    """Return the evidence with a weight of 1 for every interaction."""
-
-    def whole(block: Block) -> Block:
-        event = block.event
-        return replace(block, event=event.at_weight_one()) if isinstance(event, Product) else block
-
-    if not evidence.schema.products:
-        return evidence
-    return replace(evidence, schema=replace(evidence.schema, blocks=tuple(map(whole, evidence.schema.blocks))))
-
-
-def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
-    """Return which columns each row keeps when some are dropped: from one to all of them, by the row's key."""
-    draws = mix(keys.view(np.int64)[:, None] + np.arange(1, columns + 2) * _ODD).view(np.uint64)
-    last = (draws[:, :1] % np.uint64(columns)).astype(np.intp)
-    return np.asarray(draws[:, 1:] <= np.take_along_axis(np.sort(draws[:, 1:], axis=1), last, axis=1))

@@ -39,7 +39,7 @@ class CorrectionBins:
 
     def find(self, cell: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
         """Return the bins of some cells; one that does not exist stands for a missing value."""
-        return np.append(self.of_cell, np.int32(self.size - 1))[np.minimum(cell, len(self.of_cell))]
+        return np.asarray(np.append(self.of_cell, np.int32(self.size - 1))[np.minimum(cell, len(self.of_cell))])
 
 
 NO_BINS = CorrectionBins(None, np.zeros(0, np.int32), 0)

@@ -240,9 +240,6 @@ private:
         if (shift_ > 0) set_near(least, most, shift_);
     }
 
-    // The bits of a key's number without its sign.
-    static i64 magnitude(i64 key) { return key < 0 ? -1 - key : key; }
-
     // Move the plain array to where the keys are.
     void choose_near() {
         forget_near();

@@ -142,6 +142,30 @@ def test_cells(each_isa, as_table, drawn, seed):
         assert got.tolist() == want.tolist() or got.size == want.size == 0
 
 
+@given(
+    seed=st.integers(0, 2**32),
+    size=st.sampled_from([2, 3, 40, 254]),
+    spread=st.sampled_from(["even", "normal", "uneven", "equal", "infinite"]),
+)
+@examples(60)
+def test_cells_of_many_values(each_isa, seed, size, spread):
+    rng = np.random.default_rng(seed)
+    x = 3 * rng.standard_normal((300, 2))
+    x[rng.integers(0, 300, 9), 0] = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e308, -1e308, 5e-324, 7.0]
+    edges = {
+        "even": np.linspace(-4, 4, size),
+        "normal": rng.standard_normal(size),
+        "uneven": np.exp(20 * rng.standard_normal(size)),
+        "equal": rng.choice([1.0, np.nextafter(1.0, 2.0)], size),
+        "infinite": rng.choice([-np.inf, -1e308, 0.5, 1e308, np.inf], size),
+    }[spread]
+    x[:size, 1] = edges
+    flat, sizes = np.concatenate([np.sort(edges)] * 2), [size, size]
+    want = reference.find_cells(x, flat, sizes)
+    for _ in each_isa():
+        assert (kernels.find_cells(x, flat, sizes) == want).all()
+
+
 def sorted_buckets(x):
     """Return keys, sizes and shifts with the keys of each column sorted."""
     found = kernels.find_buckets(x)

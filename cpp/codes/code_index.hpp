@@ -24,7 +24,7 @@ inline void with_code_type(Type type, Visitor visit) {
 class CodeIndex {
 public:
     static constexpr i64 kRows = 64;   // a tile of indices stays in the first-level cache
-    static constexpr i64 kFew = 8;     // rows whose indices are used before they are stored: a fifth faster
+    static constexpr i64 kFew = 8;     // rows whose indices are used before they are stored: a tenth faster
     static constexpr i64 kWidth = 32;  // columns
     static constexpr i64 kPitch = kRows + 8;
 

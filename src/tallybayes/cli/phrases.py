@@ -30,52 +30,50 @@ _NAMES = "|".join(map(re.escape, sorted(_OPTIONS, key=len, reverse=True)))
 _WORDS = r"'[\w-]+'(?: or '[\w-]+')?"
 
 Replacement = str | Callable[[re.Match[str]], str]
-_RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        # what a message is about: "events['age']: wanted ..." and "alpha: wanted ..."
-        (r"^select: wanted how many", "-n: wanted how many"),
-        (r"^((?:groups|folds|order): wanted a column of .*), or an array, got", r"\1, got"),
-        (r"^events\['\*'\]: wanted", "--event: wanted"),
-        (r"^events\['([^']*)'\]: wanted", r"--event \1: wanted"),
-        (rf"^({_NAMES})(, column .*)?: wanted", lambda m: f"{_OPTIONS[m[1]]}{m[2] or ''}: wanted"),
-        # what to do: events={'age': 'categorical'}, bad_lines='skip', alpha=1, structure 'tan' or 'naive'
-        (r"events=\{'([^']*)': 'ignore'\}", lambda m: f"--drop {shlex.quote(m[1])}"),
-        (r"events=\{'([^']*)': '([^']*)'\}", lambda m: f"--event {shlex.quote(f'{m[1]}={m[2]}')}"),
-        (r"with where='([^']*)'", lambda m: f"with --where {shlex.quote(m[1])}"),
-        (
-            rf"(?<!['\w])({_NAMES})=({_WORDS}|[\d.]*\d|(?=\.$))",
-            lambda m: f"{_OPTIONS[m[1]]} {m[2]}".replace("'", "").rstrip(),
+# Patterns are compiled when first used: most commands have nothing to rephrase.
+_RULES: tuple[tuple[str, Replacement], ...] = (
+    # what a message is about: "events['age']: wanted ..." and "alpha: wanted ..."
+    (r"^select: wanted how many", "-n: wanted how many"),
+    (r"^((?:groups|folds|order): wanted a column of .*), or an array, got", r"\1, got"),
+    (r"^events\['\*'\]: wanted", "--event: wanted"),
+    (r"^events\['([^']*)'\]: wanted", r"--event \1: wanted"),
+    (rf"^({_NAMES})(, column .*)?: wanted", lambda m: f"{_OPTIONS[m[1]]}{m[2] or ''}: wanted"),
+    # what to do: events={'age': 'categorical'}, bad_lines='skip', alpha=1, structure 'tan' or 'naive'
+    (r"events=\{'([^']*)': 'ignore'\}", lambda m: f"--drop {shlex.quote(m[1])}"),
+    (r"events=\{'([^']*)': '([^']*)'\}", lambda m: f"--event {shlex.quote(f'{m[1]}={m[2]}')}"),
+    (r"with where='([^']*)'", lambda m: f"with --where {shlex.quote(m[1])}"),
+    (
+        rf"(?<!['\w])({_NAMES})=({_WORDS}|[\d.]*\d|(?=\.$))",
+        lambda m: f"{_OPTIONS[m[1]]} {m[2]}".replace("'", "").rstrip(),
+    ),
+    (r"(, or '([^']*)' a missing value)\.", r"\1 (--missing '\2')."),
+    (rf"(?<=Choose |. with )structure ({_WORDS})", lambda m: f"--structure {m[1]}".replace("'", "")),
+    (r"keep=\['([^']*)'\]", lambda m: f"--keep {shlex.quote(m[1])}"),
+    (
+        r"^(column '([^']*)': .*), or declare it 'ignore'\.$",
+        lambda m: f"{m[1]}, or leave it out with --drop {shlex.quote(m[2])}.",
+    ),
+    (r"label_as_is=True", "--label-as-is"),
+    (r"encoding='\.\.\.'", "--encoding"),
+    (r"\(alpha above 0\)", "(--alpha above 0)"),
+    (r"([Uu])se to_json, to_html or tb\.register_duckdb", r"\1se --to json or --to html"),
+    (r"an array of shape \((\d+), (\d+)\)", r"\1 × \2"),
+    (r"an array of shape \((\d+),\)", r"\1 numbers"),
+    (
+        r"^(column '([^']*)': .*) Name '(.*)' a missing value, or declare the column categorical\.$",
+        lambda m: (
+            f"{m[1]} If it means a missing value, add --missing auto --missing {shlex.quote(m[3])};"
+            f" or fit with --event {shlex.quote(f'{m[2]}=categorical')}."
         ),
-        (r"(, or '([^']*)' a missing value)\.", r"\1 (--missing '\2')."),
-        (rf"(?<=Choose |. with )structure ({_WORDS})", lambda m: f"--structure {m[1]}".replace("'", "")),
-        (r"keep=\['([^']*)'\]", lambda m: f"--keep {shlex.quote(m[1])}"),
-        (
-            r"^(column '([^']*)': .*), or declare it 'ignore'\.$",
-            lambda m: f"{m[1]}, or leave it out with --drop {shlex.quote(m[2])}.",
-        ),
-        (r"label_as_is=True", "--label-as-is"),
-        (r"encoding='\.\.\.'", "--encoding"),
-        (r"\(alpha above 0\)", "(--alpha above 0)"),
-        (r"([Uu])se to_json, to_html or tb\.register_duckdb", r"\1se --to json or --to html"),
-        (r"an array of shape \((\d+), (\d+)\)", r"\1 × \2"),
-        (r"an array of shape \((\d+),\)", r"\1 numbers"),
-        (
-            r"^(column '([^']*)': .*) Name '(.*)' a missing value, or declare the column categorical\.$",
-            lambda m: (
-                f"{m[1]} If it means a missing value, add --missing auto --missing {shlex.quote(m[3])};"
-                f" or fit with --event {shlex.quote(f'{m[2]}=categorical')}."
-            ),
-        ),
-        (r"\(columns=\[\.\.\.\]\)", "(--column)"),
-        (r"([Qq])uery the rows: tb\.probability", r"\1uery the rows: tally query DATA"),
-        (r"Pass it to tb\.load, or to tb\.fit: tokenizer=\.\.\.", "Such a model works in Python alone"),
-        (r" Pass text as a list: \[text\]\.", ""),
-        # values
-        (r"datetime\.date\((\d+), (\d+), (\d+)\)", lambda m: f"{int(m[1])}-{int(m[2]):02d}-{int(m[3]):02d}"),
-        (r"datetime\.datetime\((\d+(?:, \d+)+)\)", lambda m: _time(*map(int, m[1].split(", ")))),
-        (r"Decimal\('([^']*)'\)", r"\1"),
-    )
+    ),
+    (r"\(columns=\[\.\.\.\]\)", "(--column)"),
+    (r"([Qq])uery the rows: tb\.probability", r"\1uery the rows: tally query DATA"),
+    (r"Pass it to tb\.load, or to tb\.fit: tokenizer=\.\.\.", "Such a model works in Python alone"),
+    (r" Pass text as a list: \[text\]\.", ""),
+    # values
+    (r"datetime\.date\((\d+), (\d+), (\d+)\)", lambda m: f"{int(m[1])}-{int(m[2]):02d}-{int(m[3]):02d}"),
+    (r"datetime\.datetime\((\d+(?:, \d+)+)\)", lambda m: _time(*map(int, m[1].split(", ")))),
+    (r"Decimal\('([^']*)'\)", r"\1"),
 )
 
 
@@ -93,7 +91,7 @@ def in_options(text: str) -> str:
     """
     line = " ".join(text.split())
     for pattern, replacement in _RULES:
-        line = pattern.sub(replacement, line)
+        line = re.sub(pattern, replacement, line)
     return line
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 __all__ = ["one_blas_thread"]
 
 _lock = threading.Lock()
@@ -34,6 +32,8 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
+            from threadpoolctl import threadpool_limits  # only calibrations of some size need it
+
             _limits = threadpool_limits(1, "blas")
     try:
         yield

@@ -25,12 +25,13 @@ _WORDS = (
     "id|uid|uuid|guid|rowid|idx|key|pk|nr|no|num|number|nro|ident|identifier|identifiant|identificador|kennung|nummer"
     "|numer|numero|numéro|número|schlüssel|clé|clave|chiave|chave|matricule|serial|rownum|rownames|unnamed: 0"
 )
-_NAME = re.compile(
+# These are compiled when first asked for: most tables have no column of distinct values.
+_NAME = (
     rf"(?:^|[\W_\d])(?i:{_WORDS})\.?$|(?i:nr|nummer|number)\.?$|[a-z](?:I[dD]|No|Num|Key)$|(?i:^(?:row[\W_]?)?index$)"
     r"|^[#№]$|[Nn][°º]$"
 )
 # A table may have one row for each year or minute, and where in time a row is may tell its class.
-_TIME = re.compile(
+_TIME = (
     r"(?:^|[\W_\d])(?i:t|years?|yr|jahre?|années?|annee|an|años?|anno|ano|jaar|months?|monate?|mois|mes|weeks?|wochen?|kw"
     r"|semaine|semana|days?|tage?|jour|día|dia|giorno|hours?|stunden?|heure|hora|minutes?|seconds?|time|timestamp|zeit"
     r"|temps|tiempo|tempo|when|wann|quand|date|datum|fecha|epoch|quarter|season|age|alter)$"
@@ -93,7 +94,7 @@ def looks_like_id(name: str, column: pa.Array) -> str:
         return ""
     if any(pc.count_distinct(some).as_py() < len(some) for some in (present.slice(0, _LEAST_ROWS), present)):
         return ""
-    if _NAME.search(name):
+    if re.search(_NAME, name):
         return "a different value in each row, and called an id"
     if holds_text(column.type):
         for what, pattern in (("a whole number of 19 digits or more", _LONG), ("a UUID", _UUID)):
@@ -102,7 +103,7 @@ def looks_like_id(name: str, column: pa.Array) -> str:
         if not _all_match(present, _WHOLE):
             return "another word in each row" if _all_match(present, _WORD) else ""
         present = present.cast(pa.int64())
-    return "" if _TIME.search(name) or not _is_dense(present) else "a running number: new rows have others"
+    return "" if re.search(_TIME, name) or not _is_dense(present) else "a running number: new rows have others"
 
 
 def _all_match(texts: pa.Array, pattern: str) -> bool:

@@ -8,7 +8,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+TURN = 0.02  # seconds of a turn: shorter work is repeated
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,22 @@ def best(work: Callable[[], Any], repeat: int = 5, least: float = 0.0) -> Measur
         spent += seconds
         runs += 1
     return Measured(fastest, grown, result)
+
+
+def each(work: Callable[[], Any], repeat: int, turn: float = TURN) -> float:
+    """Return the least seconds of one run, in turns of at least `turn` seconds.
+
+    A single run of a millisecond, after a collection of garbage has emptied the caches, takes twice as long as one of
+    many: the peers' thousand fits are never measured like that.
+    """
+    times = max(1, int(turn / max(best(work, 1).seconds, 1e-6)))
+    return best(partial(often, work, times), repeat).seconds / times
+
+
+def often(work: Callable[[], Any], times: int) -> None:
+    """Do the work several times."""
+    for _ in range(times):
+        work()
 
 
 def cpu(work: Callable[[], Any], repeat: int = 5) -> float:

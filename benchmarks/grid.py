@@ -13,14 +13,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import tallybayes as ours
-from benchmarks.clock import best
+from benchmarks.clock import TURN, best, often
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
 from sklearn import naive_bayes as theirs
 
 _FEW = 100  # rows of a small prediction
 _SCORES = 50_000_000  # rows, columns and classes that are predicted at most: their product
-_TURN = 0.02  # seconds of each turn: shorter work is repeated
 _TURNS, _MOST_SECONDS = 5, 1.0  # turns, and seconds after which there are no more
 
 
@@ -86,14 +85,9 @@ def _compare(table: Growing, what: str, name: str, X: Any, y: Any, options: dict
 def _alternately(calls: list[Callable[[], Any]]) -> list[float]:
     """Return the least seconds of each call; they alternate, so that other load affects both."""
     first = [best(call, 1).seconds for call in calls]
-    times = [max(1, int(_TURN / max(one, 1e-6))) for one in first]
+    times = [max(1, int(TURN / max(one, 1e-6))) for one in first]
     turns, spent = [first], sum(first)
     while len(turns) < _TURNS and spent < _MOST_SECONDS:
-        turns.append([best(partial(_often, call, k), 1).seconds / k for call, k in zip(calls, times, strict=True)])
+        turns.append([best(partial(often, call, k), 1).seconds / k for call, k in zip(calls, times, strict=True)])
         spent += sum(one * k for one, k in zip(turns[-1], times, strict=True))
     return np.min(turns, axis=0).tolist()  # type: ignore[no-any-return]
-
-
-def _often(call: Callable[[], Any], times: int) -> None:
-    for _ in range(times):
-        call()

@@ -160,16 +160,20 @@ private:
         const F4 pull = all(of.pull[j]), between = all(of.between[j]), share = all(of.share[j]);
         const F4 whole = all(of.whole[j]), constant = all(of.constant[j]);
         const F4 per = all(Student ? 1.0 / of.freedom[j] : 0.5), top = all(kTopScale);
+        const bool alone = Whole && of.pull[j] == 0.0 && of.between[j] == 0.0 && of.whole[j] == 0.0;  // has no prior
         for (int v = 0; v < V; ++v) {
             const i64 cell = at + 4 * v;
             const F4 x = load(x_ + cell), gone = Whole ? all(0.0) : missing(x);
             const F4 rest = Own ? load(own_rest_ + cell) : all(task_.rest[j]);
             const F4 m2 = Own ? load(own_m2_ + cell) : all(task_.m2[j]);
-            const F4 apart = gap + (rest - load(whole_rest_ + cell));
-            const F4 spread = smallest(apart * apart, top) * between + m2;
-            F4 scale2 = load(variance_ + cell) * whole + spread * share;
+            F4 scale2 = m2 * share, d = x - mean - rest;
+            if (!alone) {
+                const F4 apart = gap + (rest - load(whole_rest_ + cell));
+                const F4 spread = smallest(apart * apart, top) * between + m2;
+                scale2 = load(variance_ + cell) * whole + spread * share;
+                d = pull * apart + d;
+            }
             scale2 = smallest(greatest(scale2, load(least_ + cell)), top);
-            const F4 d = pull * apart + (x - mean - rest);
             F4 q = d * d / scale2 * per;
             if constexpr (!Whole) {
                 q = drop(gone, q);

@@ -39,6 +39,9 @@ def counted(draw):
         Coefficients(*rng.uniform(0.01, 1, (4, C, F)), np.resize(sizes, (C, F)).astype(float), rng.normal(size=(C, F)))
         for _ in range(2)
     )
+    if draw(st.booleans()):  # no prior, in every second column
+        for part in (full.pull, full.between, full.whole, less.pull, less.between, less.whole):
+            part[:, ::2] = 0.0
     return x, classes, moments, whole, full, less
 
 

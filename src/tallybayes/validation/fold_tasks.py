@@ -147,7 +147,9 @@ class ScoreFolds(engines.Task[Scores]):
         if self.models.given is None or batch.nbytes >= _THREAD_BYTES:
             return None
         rows = RowBatch(batch, first, self.schema.missing)
-        return [rows.encode(block) for block in self.schema.blocks]
+        encoded = [rows.encode(block) for block in self.schema.blocks]
+        numbers = [data for data in encoded if isinstance(data, Dense)]
+        return numbers if len(numbers) == len(encoded) else None
 
     def _score_numbers(self, held: _Held, numbers: list[Dense], beliefs: Sequence[Belief | None]) -> Scores | None:
         """Return the scores by beliefs that know all classes; None where any is not finite, and may be an error."""

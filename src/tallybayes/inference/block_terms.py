@@ -131,8 +131,10 @@ class PairedTerms:
             of_pair[missing] = [one.size - 1 for one in bins]
         pairs = kernels.pair_codes(given.columns, codes, classes, C, low=given.low, last=given.last)
         found = cls(start, pairs, codes * C + 1, values, of_pair)
-        if np.isnan(values).any():  # perhaps only of pairs that no row has
+        unknown = np.isnan(values)
+        if unknown.any():  # perhaps only of pairs that no row has: a fit adds up those, too
             refuse_nan(found.dense())
+            values[unknown] = 0.0
         return found
 
     @property

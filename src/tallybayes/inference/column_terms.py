@@ -221,11 +221,11 @@ class ColumnTerms:
             np.concatenate([self.offset, np.zeros(absent)]),
             np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(absent)]),
             np.concatenate([self.free, np.zeros(absent, bool)]),
-            sum(one.size for one in self.bins),
-            sum(one.size > 0 for one in self.bins),
+            np.array([one.size for one in self.bins if one.size], np.int64),
             share_of_others(np.concatenate([self._n_present, dropped.left.sum(axis=1)]).astype(np.float64), F),
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
+            dropped.left.mean(axis=1),
         )
 
     def _to_fit(self, block: BlockTerms, dropped: DroppedColumns) -> TermsToFit:
@@ -330,8 +330,7 @@ class ColumnTerms:
             np.ones(len(some)),
             np.ones(len(some)),
             np.zeros(len(some), bool),
-            total,
-            len(some),
+            sizes[sizes > 0],
             share_of_others(self.present[:, some].sum(axis=1).astype(np.float64), len(some)),
             classes,
             weights,

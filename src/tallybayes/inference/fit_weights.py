@@ -6,7 +6,10 @@ Naive Bayes counts what correlated columns repeat. With L_u the left-out terms o
 
 where m is the share of the other columns that a row has: a column alone needs no correction. The weights are
 w_u = t + ω_u, drawn to one common t, which is drawn to 1; bias b and corrections β are drawn to 0. How strongly is
-chosen by marginal likelihood, group by group. The problem is convex.
+chosen by marginal likelihood, group by group, and for corrections column by column. The problem is convex.
+
+The common weight is not below 0 (Breiman 1996). A row left out is missing from the counts of its own class alone, so
+where columns say nothing, a negative weight would tell the class of each row, and corrections would hide the rest.
 
 A term outside s_c, an interaction I, has a weight w ≥ 0 of its own, which costs μ·w with μ = √(2τh), h the curvature of
 the loss by w. At w = 0 the slope g exceeds μ where the score test g²/2h exceeds τ: choosing and shrinking are one
@@ -24,6 +27,7 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import Step, minimise
+from tallybayes.inference.precisions import most_probable, most_probable_of_tables
 from tallybayes.inference.terms import FittedWeights, Terms
 
 __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
@@ -31,20 +35,23 @@ __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
 THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small draw in twenty lost more than 0.006
 
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds hardly change them
-_BISECTIONS = 12  # of the logarithm of a precision: to less than half a percent, which no loss shows
 # Rows that find precisions and a first point nearly as well as more: the last rounds take all, and find the precisions
-# twice more (once is not enough: what was fitted to fewer rows is too large for them). Many terms need fewer rows: with
-# half of the numbers that a large table gives, the loss of new rows even fell.
+# once more. Many terms need fewer rows: with half of the numbers that a large table gives, the loss of new rows even
+# fell.
 _SOME, _SOME_CELLS, _FEWEST_ROWS, _LAST_ROUNDS = 4096, 1 << 20, 1024, 2
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
-_STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-3
+_STEPS, _GAIN, _NEAR = 60, 2e-5, 3e-4
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
 # Of the common weight: the loss is convex, and shorter steps than the first do not overshoot.
 _FARTHEST, _NEAR_STEP, _LAST_STEP = 0.5, 0.01, 1e-12
 _FIRST = 4.0  # the first precision of each group: numbers of about ±½
-_LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
-# The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
-_PRIOR_NUMBERS, _PRIOR_SQUARES = 0.5, 0.05
+# What to expect of weights: that they differ by 0.7, from columns that repeat others to those that count twice; of a
+# bias or a correction: some 0.3 nats, as much as turns a doubtful decision.
+_USUAL_WEIGHT, _USUAL_CORRECTION = 2.0, 10.0
+# The least precision of weights: they differ by a whole column's evidence. Larger ones would feed on the row left out,
+# as a negative common weight does.
+_LEAST_OF_WEIGHTS = 1.0
+_WALL = 10.0  # times the curvature by the common weight: that of the wall which keeps it from falling below 0
 # Powers of the share of other columns: from weights that fade evenly to those that only whole rows have.
 _POWERS = (1, 2, 4, 8, 16, 32)
 _NOTHING = np.zeros(0)
@@ -81,10 +88,10 @@ def fit_weights(
             few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // some))))
             few.precision[0] = precision
             few.run_common(_NEAR_STEP)
-            few.run(rounds=_ROUNDS - 1)
+            few.run(rounds=_ROUNDS - 1, gain=_NEAR)
             fit = _Fit(fit.terms, few.fitted())
             fit.learn(few)
-            fit.run(rounds=_LAST_ROUNDS, near=True)
+            fit.run(rounds=_LAST_ROUNDS)
         alone = fit.fitted()
     if len(own) == len(terms.target):
         return alone
@@ -131,7 +138,8 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
     return fit.fitted()
 
 
-_INTERACTION, _FREE = 4, 5  # the groups of weights of interactions, after t, ω, b and β
+# The groups: t, ω, b, all of β, weights of interactions, free ones, and the corrections of each column.
+_WEIGHT, _BIAS, _CORRECTION, _INTERACTION, _FREE, _TABLE = 1, 2, 3, 4, 5, 6
 
 
 _Drawn = Callable[[Floats, float, Floats], tuple[float, Floats]]
@@ -143,17 +151,22 @@ class _Fit:
     def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
         U, C = len(terms.target), len(terms.base) + 1
         self.terms, self.sizes, self.first = terms, (U, C, terms.corrections), terms.target - terms.offset
-        own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
-        self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
-        self.members = [np.flatnonzero(self.group == g) for g in range(_FREE + 1)]
+        own = np.where(terms.target > 0, _WEIGHT, np.where(terms.free, _FREE, _INTERACTION))
+        tables = np.repeat(_TABLE + np.arange(len(terms.tables)), terms.tables * C)
+        self.group = np.concatenate([[0], own, np.full(C, _BIAS), tables])
+        self.members = [np.flatnonzero(self.group == g) for g in range(_TABLE)]
+        self.members[_CORRECTION] = np.arange(len(self.group) - len(tables), len(self.group))
         self.at, self.effective = np.zeros(len(self.group)), 0.0
         # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
         # numbers C − 1 are distinct, each known by C / (C − 1) times as many rows; and of V values V − 1.
-        some = 1 - terms.tables / max(1, terms.corrections)
+        some = 1 - len(terms.tables) / max(1, terms.corrections)
         rest = max(1, C - 1) / C
         self.distinct = np.array([1.0, 1.0, rest, rest * some, 1.0, 1.0])
         self.told = np.array([1.0, 1.0, 1 / rest, 1 / rest, 1.0, 1.0])
-        self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT, _FIRST])
+        self.usual = np.full(_TABLE, _USUAL_CORRECTION)
+        self.usual[_WEIGHT] = _USUAL_WEIGHT
+        self.precision = np.full(_TABLE + len(terms.tables), _FIRST)
+        self.precision[[0, _INTERACTION]] = 1.0, _SOFT
         if alone is not None:
             known = np.arange(U) if len(alone.scale) == U else np.flatnonzero(terms.target)
             self.at[0] = alone.common
@@ -191,27 +204,29 @@ class _Fit:
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
 
-    def run(self, *, rounds: int, groups: Sequence[int] = (1, 2, 3), near: bool = False) -> None:
-        """Fit all numbers, and the precisions of some groups between rounds, or before each if the numbers are near."""
+    def run(self, *, rounds: int, groups: Sequence[int] = (_WEIGHT, _BIAS, _CORRECTION), gain: float = _GAIN) -> None:
+        """Fit all numbers until steps gain no more, and find the precisions of some groups between rounds."""
         soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
         has_soft = bool(soft.any())
         for k in range(rounds):
             loss, slope, curvature = self.evaluate(self.at, curved=True)
-            if near:
-                self._find_precisions(slope, curvature, groups)
-            elif k:
-                self._choose_precisions(curvature, groups)
-            if not k and has_soft:
+            if k:
+                self._find_precisions(curvature, groups)
+            elif has_soft:
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
             if k == rounds - 1:
-                self.effective = sum(self._decided(curvature, g) for g in range(len(self.precision)))
-            unit = 1 / np.sqrt(curvature + each)
+                self.effective = sum(self._decided(curvature, g) for g in range(_TABLE))
+            unit, wall = 1 / np.sqrt(curvature + each), _WALL * curvature[0]
 
             def drawn(
-                point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each
+                point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each, wall: float = wall
             ) -> tuple[float, Floats]:
                 loss += 0.5 * float(np.add.reduce(each * point**2))
+                below = min(0.0, 1 + float(point[0]))
+                if below < 0:
+                    loss += 0.5 * wall * below**2
+                    slope = np.concatenate([slope[:1] + wall * below, slope[1:]])
                 if not has_soft:
                     return loss, (slope + each * point) * unit
                 return loss + float((linear * point).sum()), (slope + each * point + linear) * unit
@@ -224,10 +239,10 @@ class _Fit:
             if has_soft:
                 found = _bounded(value, start, soft)
             else:
-                gain = _GAIN if k == rounds - 1 else _NEAR
+                close = gain if k == rounds - 1 else _NEAR
                 first, least = drawn(self.at, loss, slope), _LEAST_LOSS * self.terms.total
                 known = [Step(moved / unit, (turned + each * moved) * unit) for moved, turned in self.steps]
-                found, last = minimise(value, start, first, steps=_STEPS, gain=gain, least=least, known=known)
+                found, last = minimise(value, start, first, steps=_STEPS, gain=close, least=least, known=known)
                 moves = [(moved * unit, turned / unit) for moved, turned in last]
                 self.steps = tuple(Step(moved, turned - each * moved) for moved, turned in moves)
             self.at = found * unit
@@ -246,55 +261,30 @@ class _Fit:
             self.at[0] -= np.clip(step, -_FARTHEST, _FARTHEST)
             if abs(step) <= last:
                 break
-
-    def _choose_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
-        """Move the precision of each group towards its most probable one given the numbers.
-
-        One step of the equation that `_most_probable` solves. With few rows the most probable precision itself is a
-        matter of luck, and often far too high.
-        """
-        for g in groups:
-            squares = (self.at[self.members[g]] ** 2).sum()
-            chosen = (self._decided(curvature, g) + _PRIOR_NUMBERS) / (squares + _PRIOR_SQUARES)
-            self.precision[g] = np.clip(chosen, _LEAST, _MOST)
+        self.at[0] = max(-1.0, self.at[0])
 
     def _decided(self, curvature: Floats, g: int) -> float:
         """Return how many numbers of a group the rows decide, and not its prior."""
         if not len(self.members[g]):
             return 0.0
         h = self.told[g] * curvature[self.members[g]]
-        return float(self.distinct[g] * (h / (h + self.precision[g])).sum())
+        return float(self.distinct[g] * (h / (h + self.precision[self.group[self.members[g]]])).sum())
 
-    def _find_precisions(self, slope: Floats, curvature: Floats, groups: Sequence[int]) -> None:
-        """Set the precision of each group to its most probable one, given the slopes of the loss at the numbers."""
+    def _find_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
+        """Set the precision of each group to its most probable one, given the numbers as the last ones drew them."""
+        repeated = self.terms.repetition
         for g in groups:
-            mine = self.members[g][curvature[self.members[g]] > 0]
+            mine = self.members[g]
+            if not len(mine):
+                continue
             h = self.told[g] * curvature[mine]
-            each = self.at[mine] - slope[mine] / h  # a step of Newton's method
-            self.precision[g] = _most_probable(h, each, self.distinct[g])
-
-
-def _most_probable(curvature: Floats, numbers: Floats, distinct: float = 1.0) -> float:
-    """Return the most probable precision of numbers, given as each would be without a prior, and their curvature.
-
-    With a precision α a number x of curvature h is drawn to s·x, s = h / (h + α). The marginal likelihood, times the
-    prior of α, is greatest where Σs = α·Σ(s·x)², but for the prior's part and the share of numbers that are distinct.
-    It is found by bisection: going from one α to the next by that equation takes many steps where x is nothing but
-    chance.
-
-    Examples
-    --------
-    >>> h = np.full(1000, 100.0)
-    >>> [round(_most_probable(h, np.full(1000, size))) for size in (0.5, 0.05)]      # 1 / (½² − 1 / h); chance
-    [4, 1195]
-    """
-    squares, low, high = numbers**2, np.log(_LEAST), np.log(_MOST)
-    for _ in range(_BISECTIONS):
-        alpha = float(np.exp((low + high) / 2))
-        share = curvature / (curvature + alpha)
-        larger = distinct * share.sum() + _PRIOR_NUMBERS > alpha * ((share**2 * squares).sum() + _PRIOR_SQUARES)
-        low, high = ((low + high) / 2, high) if larger else (low, (low + high) / 2)
-    return float(np.exp(low))
+            more = np.divide(self.precision[self.group[mine]], h, out=np.zeros_like(h), where=h > 0)
+            given = h / repeated, self.at[mine] * (1 + more), self.distinct[g]
+            alpha = most_probable(*given, self.usual[g])
+            self.precision[g] = repeated * (max(_LEAST_OF_WEIGHTS, alpha) if g == _WEIGHT else alpha)
+            if g == _CORRECTION:
+                sizes = self.terms.tables * self.sizes[1]
+                self.precision[_TABLE:] = repeated * most_probable_of_tables(*given, alpha, sizes)
 
 
 def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:

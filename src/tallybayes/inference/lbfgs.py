@@ -34,7 +34,9 @@ def minimise(
     least: float = 1.0,
     known: Sequence[Step] = (),
 ) -> tuple[Floats, tuple[Step, ...]]:
-    """Return a point near the minimum, where a step gains less than a share of the value, and the last steps.
+    """Return a point near the minimum, where a step promises less than a share of the value, and the last steps.
+
+    What a step gained does not tell: one in a bad direction gains little far from the minimum.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def minimise(
     steps : int
         The largest number of steps.
     gain : float
-        The decrease at which to end, relative to the value plus `least`.
+        The decrease to expect at which to end, relative to the value plus `least`.
     known : sequence of Step
         Steps of a function like this one, oldest first.
 
@@ -72,7 +74,8 @@ def minimise(
             [step.moved for step, _ in taken], [step.turned for step, _ in taken], [one for _, one in taken], slope
         )
         fall = _dot(way, slope)
-        if not fall < 0:
+        if not -fall > 2 * gain * (least + abs(value)):
+            at = at + way  # a step that gains too little to be looked at
             break
         length = 1.0 if taken else min(1.0, 1.0 / float(np.abs(slope).max()))
         while True:
@@ -84,10 +87,7 @@ def minimise(
             if length < 1e-10:
                 return at, tuple(step for step, _ in taken)
         keep(Step(there - at, new_slope - slope))
-        gained = value - new
         at, value, slope = there, new, new_slope
-        if gained <= gain * (least + abs(value)):
-            break
     return at, tuple(step for step, _ in taken)
 
 

@@ -15,6 +15,7 @@ from tallybayes.events.inputs import Floats
 __all__ = ["FittedWeights", "Terms", "less_last", "no_codes", "weighted_sum"]
 
 _AT_ONCE = 1 << 19  # terms of a slice of rows: some half a millisecond of work for a thread
+_NO_TABLES = np.zeros(0, np.int64)
 _ROWS_PER_ENTRY = 4  # the fewest rows of a slice, for each entry of a table: every slice makes the tables anew
 
 
@@ -38,14 +39,16 @@ class Terms:
         The weight that each term is drawn to with few rows: 1, or 0 for an interaction, which has to earn its weight.
     free : ndarray of bool, shape (U,)
         Which interactions cost nothing beside that.
-    corrections, tables : int
-        The number of corrections, and of the columns that have some.
+    tables : ndarray of int64
+        The number of corrections of each column that has some.
     share : ndarray, shape (n,)
         The share of the other columns that each row has.
     classes : ndarray of int32, shape (n,)
         The rows' classes.
     weights : ndarray, shape (n,), or None
         The rows' weights.
+    kept : ndarray, shape (k,), or None
+        The share of its columns that each of the last k rows keeps: they repeat earlier rows.
     threads : int
         The number of threads that weigh them; results do not depend on it.
     """
@@ -57,11 +60,11 @@ class Terms:
     offset: Floats
     target: Floats
     free: npt.NDArray[np.bool_]
-    corrections: int
-    tables: int
+    tables: npt.NDArray[np.int64]
     share: Floats
     classes: npt.NDArray[np.int32]
     weights: Floats | None
+    kept: Floats | None = None
     threads: int = 1
 
     @classmethod
@@ -71,7 +74,8 @@ class Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
         one, none = np.ones(1), no_codes(*prior.shape)
         total, first = less_last(term.T)[None].astype(np.float32), np.zeros(1, np.int32)
-        return cls(less_last((prior + term).T), total, first, none, one, one, one > 1, 0, 0, share, classes, weights)
+        base = less_last((prior + term).T)
+        return cls(base, total, first, none, one, one, one > 1, _NO_TABLES, share, classes, weights)
 
     def of(self, index: npt.NDArray[np.intp]) -> Terms:
         """Return some of the terms."""
@@ -111,8 +115,7 @@ class Terms:
             offset=one,
             target=one,
             free=one > 1,
-            corrections=0,
-            tables=0,
+            tables=_NO_TABLES,
         )
 
     def faded(self, power: int) -> Terms:
@@ -127,6 +130,25 @@ class Terms:
     def _parts(self, fitted: FittedWeights) -> tuple[Floats, Floats, Floats]:
         """Return what fitted weights add to the weights of terms, the bias and the corrections."""
         return fitted.scale - self.offset, fitted.bias, fitted.table
+
+    @property
+    def corrections(self) -> int:
+        """The number of corrections."""
+        return int(self.tables.sum())
+
+    @property
+    def repetition(self) -> float:
+        """How many times larger the variance of a slope is than if no row repeated another.
+
+        A row and its copy tell the same of a column that the copy keeps: their slopes add up, and so does its variance
+        as the square.
+        """
+        if self.kept is None or not len(self.kept):
+            return 1.0
+        k = len(self.kept)
+        share, weight = self.share[-k:], np.ones(k) if self.weights is None else self.weights[-k:]
+        once = self.total - weight.sum() + (weight * self.kept * share**2).sum()
+        return float(1 + 2 * (weight * self.kept * share).sum() / once)
 
     @property
     def total(self) -> float:
@@ -174,6 +196,7 @@ class Terms:
             share=np.ascontiguousarray(self.share[rows]),
             classes=np.ascontiguousarray(self.classes[rows]),
             weights=None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
+            kept=None,  # few rows are taken together with their copies
         )
 
 

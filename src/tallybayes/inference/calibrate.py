@@ -192,7 +192,7 @@ class _Search:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
-        given = replace(terms.to_fit(classes, weights), threads=self.threads)
+        given = terms.to_fit(classes, weights, threads=self.threads)
         fitted = fit_fading(given, len(classes), common=common, precision=precision)
         left = losses(terms.fitted_scores(fitted), classes)
         before, after = (_mean(each, weights)[0] for each in (losses(terms.plain_scores, classes), left))
@@ -227,7 +227,8 @@ class _Search:
         rows = RowBatch(batch if len(index) == len(batch) else batch.take(pa.array(index)), 0, self.rows.missing)
         one = at_most_one(self._weight(index))
         hashes = None if self.hashes is None else self.hashes[index]
-        return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one, hashes=hashes)
+        given = self.evidence, self._resolved(alphas), rows, self.classes[index], one
+        return ColumnTerms.of(*given, hashes=hashes, threads=self.threads)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.

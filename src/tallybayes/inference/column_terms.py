@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes import kernels
+from tallybayes import engines, kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes, LeftOut
+from tallybayes.events.event import ClassCodes
 from tallybayes.events.event import Weights as RowWeights
-from tallybayes.events.inputs import Encoded, Floats
-from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.inputs import Floats
 from tallybayes.events.product import Product
-from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import Hashes
-from tallybayes.inference.block_terms import BlockTerms, PairedTerms, RowTerms, TermsToFit, coded_terms, shifted
+from tallybayes.inference.block_terms import BlockTerms, PairedTerms, TermsToFit, coded_terms
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins, bins_of, bins_of_rows
+from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins
 from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
-from tallybayes.inference.estimate import options_for
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.missing_terms import MissingTerms, missing_terms
+from tallybayes.inference.missing_terms import MissingTerms
 from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
+from tallybayes.inference.terms_of_block import Again, RowsLeftOut
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
-from tallybayes.schema.schema import Block
 
 __all__ = ["ColumnTerms"]
 
@@ -43,7 +39,6 @@ _LARGEST = 1e4  # a log of a prior this far below the others is as good as impos
 
 
 Places: TypeAlias = npt.NDArray[np.intp]
-_Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floats]
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ class ColumnTerms:
     made_of: tuple[tuple[int, ...], ...]
     bins: tuple[CorrectionBins, ...]
     missing: tuple[MissingTerms, ...] = ()
-    again: Mapping[int, _Again] = field(default_factory=dict)
+    again: Mapping[int, Again] = field(default_factory=dict)
     hashes: Hashes | None = None
 
     @classmethod
@@ -105,6 +100,7 @@ class ColumnTerms:
         *,
         binned: bool = True,
         hashes: Hashes | None = None,
+        threads: int = 1,
     ) -> ColumnTerms:
         """Return the terms of rows that are part of the evidence; `binned` prepares corrections too.
 
@@ -113,57 +109,30 @@ class ColumnTerms:
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
         (n, C), schema = prior.shape, evidence.schema
         names = tuple(name for block in schema.blocks for name in block.columns)
-        terms, present = list[BlockTerms](), np.ones((n, len(schema.columns)), bool)
-        place, offset = {name: u for u, name in enumerate(names)}, np.ones(len(names))
-        free = np.zeros(len(names), bool)
+        present, offset, free = np.ones((n, len(schema.columns)), bool), np.ones(len(names)), np.zeros(len(names), bool)
+        unknown = np.isneginf(prior)
+        left = RowsLeftOut(evidence, choices, rows, classes, weights, binned, unknown if unknown.any() else None)
+        parts = left.blocks(threads)
+        for part in parts:
+            if part.present is not None:
+                present[:, part.terms.columns] = part.present
         made_of: list[tuple[int, ...]] = []
-        bins: list[CorrectionBins] = []
-        missing: list[MissingTerms] = []
-        again: dict[int, _Again] = {}
-        unknown = np.isneginf(prior)  # a class that only this row had
-        for block, statistic in zip(schema.blocks, evidence.statistics, strict=True):
-            event, options = block.event, options_for(block, choices)
-            data: Encoded = rows.encode(block, statistic.labels or None)
-            at = range(len(made_of), len(made_of) + len(block.columns))
-            if isinstance(event, Product):
-                offset[at.start], free[at.start] = event.base, event.free
-                event = event.at_weight_one()
-                made_of.append(tuple(place.get(name, -1) for name in event.columns))
+        place = {name: u for u, name in enumerate(names)}
+        for block in schema.blocks:
+            u = len(made_of)
+            if isinstance(block.event, Product):
+                offset[u], free[u] = block.event.base, block.event.free
+                made_of.append(tuple(place.get(name, -1) for name in block.event.at_weight_one().columns))
             else:
-                made_of += [(u,) for u in at]
-            absent = None if event.product else data.absent()
-            if absent is not None:
-                present[:, at.start : at.stop] = ~absent
-            left = event.without_rows(statistic, data, classes, weights)
-            with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
-                likelihood = event.estimate(statistic, options) if binned and not event.product else None
-                mine = [NO_BINS] * len(at) if likelihood is None else bins_of(likelihood, len(at))
-                pairs = None if left.pairs is None or unknown.any() else left.pairs(options)
-                if pairs is not None:
-                    terms.append(PairedTerms.of(at.start, pairs, classes, mine))
-                else:
-                    each = _each(left, options, evidence, block, choices, rows, classes, weights)
-                    dense = [shifted(np.where(unknown, 0.0, term) if unknown.any() else term) for term in each]
-                    codes = None
-                    if likelihood is not None:
-                        codes = bins_of_rows(mine, likelihood, data, present[:, at.start : at.stop])
-                    terms.append(RowTerms(at.start, np.stack(dense), codes))
-            if isinstance(event, Product) and event.partial:
-                again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
-            bins += mine
-            if likelihood is None:
-                continue
-            shares = likelihood.missing()
-            for f in np.flatnonzero((shares.max(axis=0) > 0) & (shares.min(axis=0) < 1)).tolist():
-                there = present[:, at.start + f]
-                missing.append(
-                    missing_terms(at.start + f, evidence.rows.to_float(), shares[:, f], there, classes, weights)
-                )
+                made_of += [(u + f,) for f in range(len(block.columns))]
+        terms, bins = tuple(part.terms for part in parts), tuple(one for part in parts for one in part.bins)
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
-            bins = [NO_BINS] * len(names)
-            terms = [block.without_bins() for block in terms]
-        parts = (prior, tuple(terms), present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
-        return cls(evidence, rows, names, *parts, hashes)
+            bins = (NO_BINS,) * len(names)
+            terms = tuple(block.without_bins() for block in terms)
+        missing = tuple(one for part in parts for one in part.missing)
+        again = {part.terms.start: part.again for part in parts if part.again is not None}
+        given = prior, terms, present, offset, free, tuple(made_of), bins, missing, again
+        return cls(evidence, rows, names, *given, hashes)
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -196,7 +165,7 @@ class ColumnTerms:
         n, F = self.present.shape
         return np.full(n, F) if self.present.all() else self.present.sum(axis=1)
 
-    def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True) -> Terms:
+    def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True, threads: int = 1) -> Terms:
         """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
 
         Rows to be answered may lack columns at random, which rows to learn from do not: without the second part, what
@@ -206,7 +175,7 @@ class ColumnTerms:
         each = 1 if n < _MANY_ROWS else _PARTIAL
         keys = row_keys(self.rows, self.evidence.schema, self.hashes) if partial else _NO_KEYS
         dropped = DroppedColumns.of(keys, each, self.present, self.made_of)
-        parts = [self._to_fit(block, dropped) for block in self.blocks]
+        parts = list(engines.in_threads(((block, dropped) for block in self.blocks), self._to_fit, threads))
         terms, numbers = self._of_rows(parts, dropped)
         some, absent = dropped.rows, len(self.missing)
         base = np.empty((len(self.evidence.classes) - 1, n + len(some)))
@@ -226,6 +195,7 @@ class ColumnTerms:
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
             dropped.left.mean(axis=1),
+            threads,
         )
 
     def _to_fit(self, block: BlockTerms, dropped: DroppedColumns) -> TermsToFit:
@@ -250,7 +220,8 @@ class ColumnTerms:
         for one, out in zip(self.missing, absent, strict=True):
             out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
         mine.append(TermsToFit(range(U, U + len(absent)), absent, None))
-        terms = np.concatenate([part.terms for part in mine if part.terms is not None])
+        arrays = [part.terms for part in mine if part.terms is not None and len(part.terms)]
+        terms = arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, absent[:0]])
         numbers = np.concatenate([np.array(part.columns, np.int32) for part in mine])
         for place, term_of in self.again.items():
             terms[numbers == place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
@@ -351,45 +322,3 @@ class ColumnTerms:
             bias = bias + there
             columns[name] = replace(columns[name], missing=columns[name].missing + gone - there)
         return ColumnWeights(self.evidence.classes, columns, bias, fitted.fading)
-
-
-def _each(
-    left: LeftOut,
-    options: EstimateOptions,
-    evidence: Evidence,
-    block: Block,
-    choices: Choices,
-    rows: RowBatch,
-    classes: ClassCodes,
-    weights: RowWeights,
-) -> Iterator[Floats]:
-    """Yield the terms of each column of a block, (n, C).
-
-    Where it must be, they are made from the evidence of one column alone.
-    """
-    if left.columns is not None:
-        yield from left.columns(options)
-    elif len(block.columns) == 1:
-        out = np.zeros((len(classes), len(evidence.classes)))
-        left.add(options, out)
-        yield out
-    else:
-        prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
-        for name in block.columns:
-            yield LeftOutRows(evidence.select((name,)), rows, classes, weights).scores(choices) - prior
-
-
-def _of_kept_parts(
-    event: Product,
-    statistic: Statistic,
-    data: Encoded,
-    classes: ClassCodes,
-    weights: RowWeights,
-    options: EstimateOptions,
-    some: npt.NDArray[np.intp],
-    kept: npt.NDArray[np.bool_],
-) -> Floats:  # (C, n)
-    """Return the left-out terms of some rows that keep only some columns."""
-    out = np.zeros((len(some), statistic.rows.shape[0]))
-    event.without_rows_and_parts(statistic, data, classes, weights, some, kept).add(options, out)
-    return shifted(out)

@@ -39,6 +39,9 @@ _ROUNDS = 4  # of fitting and choosing the precisions: further rounds hardly cha
 # once more. Many terms need fewer rows: with half of the numbers that a large table gives, the loss of new rows even
 # fell.
 _SOME, _SOME_CELLS, _FEWEST_ROWS, _LAST_ROUNDS = 4096, 1 << 20, 1024, 2
+# Nats per row. New rows lose half a nat, together as many rows as were fitted to, for each number that these have
+# decided (Akaike 1973). Where that is less than this, no validation would show what more rows have to add.
+_TOLD = 0.002
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
 _STEPS, _GAIN, _NEAR = 60, 2e-5, 3e-4
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
@@ -89,9 +92,12 @@ def fit_weights(
             few.precision[0] = precision
             few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1, gain=_NEAR)
-            fit = _Fit(fit.terms, few.fitted())
-            fit.learn(few)
-            fit.run(rounds=_LAST_ROUNDS)
+            if few.effective > 2 * _TOLD * few.terms.total:
+                fit = _Fit(fit.terms, few.fitted())
+                fit.learn(few)
+                fit.run(rounds=_LAST_ROUNDS)
+            else:
+                fit = few
         alone = fit.fitted()
     if len(own) == len(terms.target):
         return alone

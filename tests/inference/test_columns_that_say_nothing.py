@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.inference.precisions import most_probable, most_probable_of_tables
+from tallybayes.inference.precisions import most_probable
 
 CLASSES, NEW = 5, 4000
 
@@ -37,25 +37,28 @@ def test_no_common_weight_is_below_zero(kind: str) -> None:
     assert min(one.weight for one in model.calibration.weights.columns.values()) >= 0
 
 
+def _precision(curvature: np.ndarray, numbers: np.ndarray) -> float:
+    return float(most_probable(curvature, numbers, np.array([len(numbers)]), 1.0, 10.0)[0])
+
+
 def test_numbers_that_are_chance_are_held_at_zero() -> None:
     rng = np.random.default_rng(0)
     curvature = rng.uniform(10, 100, 2000)
-    chance = rng.normal(size=2000) / np.sqrt(curvature)
-    assert most_probable(curvature, chance, 1.0, 10.0) > 5 * curvature.max()
+    assert _precision(curvature, rng.normal(size=2000) / np.sqrt(curvature)) > 5 * curvature.max()
 
 
 def test_the_size_of_numbers_is_found() -> None:
     rng = np.random.default_rng(0)
     curvature = rng.uniform(10, 100, 4000)
     numbers = rng.normal(size=4000) / np.sqrt(curvature) + rng.normal(size=4000) * 0.5
-    assert most_probable(curvature, numbers, 1.0, 10.0) == pytest.approx(4.0, rel=0.1)
+    assert _precision(curvature, numbers) == pytest.approx(4.0, rel=0.1)
 
 
-def test_each_table_has_its_own_size() -> None:
+def test_each_group_has_its_own_size() -> None:
     rng = np.random.default_rng(0)
     sizes = np.array([400, 400])
     curvature, scale = np.full(800, 50.0), np.repeat([1.0, 0.0], sizes)
     numbers = rng.normal(size=800) / np.sqrt(curvature) + rng.normal(size=800) * scale
-    large, small = most_probable_of_tables(curvature, numbers, 1.0, 2.0, sizes)
+    large, small = most_probable(curvature, numbers, sizes, 1.0, 2.0)
     assert large == pytest.approx(1.0, rel=0.2)
     assert small > 5 * large

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import Step, minimise
-from tallybayes.inference.precisions import most_probable, most_probable_of_tables
+from tallybayes.inference.precisions import most_probable
 from tallybayes.inference.terms import FittedWeights, Terms
 
 __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
@@ -278,19 +278,19 @@ class _Fit:
 
     def _find_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
         """Set the precision of each group to its most probable one, given the numbers as the last ones drew them."""
-        repeated = self.terms.repetition
-        for g in groups:
-            mine = self.members[g]
-            if not len(mine):
-                continue
-            h = self.told[g] * curvature[mine]
-            more = np.divide(self.precision[self.group[mine]], h, out=np.zeros_like(h), where=h > 0)
-            given = h / repeated, self.at[mine] * (1 + more), self.distinct[g]
-            alpha = most_probable(*given, self.usual[g])
-            self.precision[g] = repeated * (max(_LEAST_OF_WEIGHTS, alpha) if g == _WEIGHT else alpha)
-            if g == _CORRECTION:
-                sizes = self.terms.tables * self.sizes[1]
-                self.precision[_TABLE:] = repeated * most_probable_of_tables(*given, alpha, sizes)
+        groups = [g for g in groups if len(self.members[g])]
+        mine, sizes = np.concatenate([self.members[g] for g in groups]), [len(self.members[g]) for g in groups]
+        h = np.repeat(self.told[groups], sizes) * curvature[mine]
+        more = np.divide(self.precision[self.group[mine]], h, out=np.zeros_like(h), where=h > 0)
+        repeated, numbers = self.terms.repetition, self.at[mine] * (1 + more)
+        known = h / repeated
+        found = most_probable(known, numbers, np.array(sizes), self.distinct[groups], self.usual[groups])
+        self.precision[groups] = repeated * found
+        self.precision[_WEIGHT] = max(_LEAST_OF_WEIGHTS, self.precision[_WEIGHT])
+        if _CORRECTION in groups:  # some columns need corrections and others none: about as large as those of all
+            last, tables = sizes[-1], self.terms.tables * self.sizes[1]
+            each = most_probable(known[-last:], numbers[-last:], tables, self.distinct[_CORRECTION], found[-1])
+            self.precision[_TABLE:] = repeated * each
 
 
 def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
 __all__ = ["most_probable"]
@@ -41,13 +42,13 @@ def most_probable(
     >>> most_probable(np.full(2000, 100.0), numbers, np.array([1000, 1000]), 1.0, 10.0).round().tolist()
     [4.0, 5838.0]
     """
-    squares, first, expected = numbers**2, np.cumsum(sizes) - sizes, np.log(usual)
+    squares, first, expected = numbers**2, np.cumsum(sizes) - sizes, kernels.log(usual)
     low, high = np.full(len(sizes), np.log(_LEAST)), np.full(len(sizes), np.log(_MOST))
     for _ in range(_BISECTIONS if len(sizes) else 0):
         middle = (low + high) / 2
-        alpha = np.exp(middle)
+        alpha = kernels.exp(middle)  # the same bits on every processor
         share = curvature / (curvature + np.repeat(alpha, sizes))
         decided, fitted = np.add.reduceat(share, first), np.add.reduceat(share**2 * squares, first)
         larger = distinct * decided > alpha * fitted + 2 / _SPREAD**2 * (middle - expected)
         low, high = np.where(larger, middle, low), np.where(larger, high, middle)
-    return np.asarray(np.exp((low + high) / 2))
+    return kernels.exp((low + high) / 2)

@@ -12,6 +12,7 @@ from scipy.stats import norm
 import tallybayes as tb
 from tallybayes.errors import BadOption
 from tallybayes.events import Event
+from tallybayes.explain import choose_columns
 from tallybayes.inference import nested_folds
 from tests.laws.rows import every_event, rows_for
 
@@ -152,16 +153,72 @@ def test_many_zeros_beside_long_tails_say_no_more_than_they_can() -> None:
     assert 0.02 < bits[0] < 0.1 < bits[1] < 1.0
 
 
-def test_nothing_but_copies_is_dropped_where_folds_say_that_columns_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def beside_noise(rows: int, seed: int) -> dict[str, np.ndarray]:
+    """Return rows of five columns that tell the class, and of twenty that do not."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    told = {f"number{k}": rng.normal((0.5 + 0.2 * k) * y, 1.0) for k in range(3)}
+    told |= {f"name{k}": np.where(rng.random(rows) < 0.3 + 0.1 * k, y, rng.integers(0, 3, rows)) for k in range(2)}
+    noise = {f"noise{k}": rng.normal(size=rows) if k % 2 else rng.integers(0, 2 + k, rows) for k in range(20)}
+    return {name: x.astype(str) if x.dtype.kind == "i" else x for name, x in {**told, **noise, "y": y}.items()}
+
+
+def test_noise_is_dropped_and_new_rows_are_predicted_better() -> None:
+    rows = beside_noise(4000, seed=0)
+    train, test = ({name: x[part] for name, x in rows.items()} for part in (slice(2000), slice(2000, None)))
+    whole = tb.fit(train, "y")
+    fewer = whole.select(rows=train).calibrate(train)
+    kept = fewer.schema.columns
+    assert sum(not name.startswith("noise") for name in kept) == 5
+    assert len(kept) <= 8
+    seen = [tb.evaluate(test["y"], one.predict_proba(test), one.classes).log_loss for one in (fewer, whole)]
+    assert seen[0] < seen[1] - 0.001
+
+
+@pytest.mark.parametrize(("mean", "error"), [(0.01, 0.001), (0.0, 0.01), (-0.005, 0.01)])
+def test_nothing_but_copies_is_dropped_unless_folds_are_surely_predicted_no_worse(
+    monkeypatch: pytest.MonkeyPatch, mean: float, error: float
+) -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 2000)
     x, z = rng.normal(1.5 * y, 1.0), rng.normal(1.0 * y, 1.0)
     rows = {"x": x, "copy": x, "z": z, "noise": rng.normal(size=2000), "y": y}
     model = tb.fit(rows, "y")
     assert list(model.select(rows=rows).schema.columns) == ["x", "z"]
-    monkeypatch.setattr(nested_folds.FoldLosses, "mean", lambda _: (0.01, 0.001))
+    monkeypatch.setattr(nested_folds.FoldLosses, "mean", lambda _: (mean, error))
     assert list(model.select(rows=rows).schema.columns) == ["x", "z", "noise"]
     assert len(model.select(2, rows=rows).schema.columns) == 2  # a number is a number
+
+
+def test_every_fold_is_predicted_without_as_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A fold whose rows drop nothing would be predicted no worse without fail, and say nothing about it.
+    sizes, losses = list[int](), choose_columns.losses_of_fold
+
+    def noted(evidence, *given):
+        sizes.append(len(evidence.schema.columns))
+        return losses(evidence, *given)
+
+    monkeypatch.setattr(choose_columns, "losses_of_fold", noted)
+    rows = beside_noise(1000, seed=1)
+    kept = tb.fit(rows, "y").select(rows=rows).schema.columns
+    assert len(kept) < 25
+    assert max(sizes[::2]) <= len(kept)
+    assert set(sizes[1::2]) == {25}
+
+
+def test_copies_and_constants_are_dropped_by_few_rows_but_not_rare_values_that_met() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 5)
+    x, once = [f"v{k}" for k in y], [str(k == 7) for k in range(60)]
+    relabelled = [name.upper() for name in x]
+    number = rng.normal(y, 1.0)
+    rows = {"x": x, "copy": relabelled, "number": number, "same": number, "rare": once, "rare too": once}
+    some = [None if k % 3 else "given" for k in range(60)]
+    rows |= {"constant": ["f"] * 60, "one number": [2.0] * 60, "given or not": some, "y": [f"c{k}" for k in y]}
+    kept = tb.fit(rows, "y").select(rows=rows).schema.columns
+    assert set(kept) == {"x", "number", "rare", "rare too", "given or not"}
+    alone = {"constant": ["f"] * 60, "y": rows["y"]}
+    assert tb.fit(alone, "y").select(rows=alone).schema.columns == ("constant",)
 
 
 @pytest.mark.parametrize("name", ["pima-diabetes", "heart-cleveland", "house-votes-84"])

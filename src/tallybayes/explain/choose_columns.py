@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.explain.eliminate import eliminate
+from tallybayes.explain.eliminate import MOST_LOST, eliminate
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.nested_folds import FoldLosses, losses_of_fold, nested_folds
@@ -13,7 +14,9 @@ from tallybayes.inference.sampled_rows import SampledRows
 
 __all__ = ["choose_columns"]
 
-_NO_WORSE = 0.0005  # nats: half the usual error of a difference over a thousand rows
+# Rows in which a column does not have its most frequent value, and a copy has the same: two rare values that were seen
+# together once or twice will be seen apart, and each tells of its own class then.
+_FEWEST_ALIKE = 20
 
 
 def choose_columns(
@@ -22,7 +25,8 @@ def choose_columns(
     """Return the columns to keep.
 
     Columns that are dropped by the labels of rows look less needed on these rows than on new ones. So without a number
-    of columns to keep, others than copies are dropped only if nested folds are predicted no worse without them.
+    of columns to keep, others than constants and copies are dropped only if nested folds, each without as many columns,
+    are surely predicted no worse. The error of few rows is large: they drop columns only where that helps.
 
     Parameters
     ----------
@@ -37,40 +41,45 @@ def choose_columns(
     held : set of str
         Columns that stay, unless they are too many.
     """
-    rows = rows.with_others(evidence, len(rows))
-    terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
-    if most is not None:
-        return _needed(terms, choices, rows, most, held)
-    distinct = _without_copies(terms, held)
-    if len(distinct) < len(terms.columns):
+    distinct = list(evidence.schema.columns) if most is not None else _distinct(evidence, choices, rows, held)
+    if len(distinct) < len(evidence.schema.columns):
         evidence = evidence.select(distinct)
-        terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
-    kept = _needed(terms, choices, rows, len(distinct), held)
-    if len(kept) == len(distinct):
+    rows = rows.with_others(evidence, len(rows))
+    kept = _needed(evidence, choices, rows, len(distinct) if most is None else most, held)
+    if most is not None or len(kept) == len(distinct):
         return kept
     losses = FoldLosses()
     for counted, train, test in nested_folds(evidence, rows):
-        own = train.with_others(counted, len(train))
-        inner = ColumnTerms.of(counted, choices, own.rows, own.classes, own.left)
-        fewer = counted.select(_needed(inner, choices, own, len(distinct), held))
+        fewer = counted.select(_needed(counted, choices, train.with_others(counted, len(train)), len(kept), held))
         without, whole = (losses_of_fold(one, choices, train, test) for one in (fewer, counted))
         losses.add(without, whole, test)
-    return kept if losses.mean()[0] <= _NO_WORSE else distinct
+    mean, error = losses.mean()
+    return kept if mean + error <= MOST_LOST else distinct
 
 
-def _needed(terms: ColumnTerms, choices: Choices, rows: SampledRows, most: int, held: set[str]) -> list[str]:
+def _needed(evidence: Evidence, choices: Choices, rows: SampledRows, most: int, held: set[str]) -> list[str]:
     """Return the columns that an elimination leaves."""
+    terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
     stay, common = np.array([name in held for name in terms.columns]), choices.calibrate == "one"
     kept = eliminate(terms, rows.classes, rows.weights, most, stay, common=common)
     return [terms.columns[u] for u in kept]
 
 
-def _without_copies(terms: ColumnTerms, held: set[str]) -> list[str]:
-    """Return the columns but for those whose terms are those of an earlier one: they cannot say anything else."""
+def _distinct(evidence: Evidence, choices: Choices, rows: SampledRows, held: set[str]) -> list[str]:
+    """Return the columns but for those that say the same of every row, or what an earlier one says of each."""
+    nothing = np.zeros(len(rows))  # is left out: a term is that of the value, whatever the row's class
+    terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, nothing, binned=False)
     seen, kept = set[bytes](), list[str]()
-    for name, term in zip(terms.columns, terms.terms, strict=True):
-        same = term.tobytes()
-        if name in held or same not in seen:
+    for name, term, present in zip(terms.columns, terms.terms, terms.present.T, strict=True):
+        said = np.concatenate([term, present[None]])  # (C + 1, n)
+        same, unlike = said.tobytes(), _unlike(said)
+        is_copy = same in seen and unlike >= _FEWEST_ALIKE
+        if name in held or (unlike and not is_copy):
             kept.append(name)
         seen.add(same)
-    return kept
+    return kept or list(terms.columns)
+
+
+def _unlike(said: Floats) -> int:
+    """Return in how many rows a column says something else than in most."""
+    return said.shape[1] - int(np.unique(said.T, axis=0, return_counts=True)[1].max())

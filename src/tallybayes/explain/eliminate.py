@@ -16,10 +16,10 @@ from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.terms import Terms, less_last
 
-__all__ = ["eliminate"]
+__all__ = ["MOST_LOST", "eliminate"]
 
 # A rise of mean log-loss that no one notices: a copy of another column may go, though it does no harm under weights.
-_MOST_LOST = 0.001
+MOST_LOST = 0.001
 _ERRORS = 1.0  # standard errors to be sure of it: drops that help by chance are for nested folds to find
 _FEWEST = 20  # rows of a class, on average: weights are fitted to half of them, and fewer than ten tell nothing
 _ROUNDS = 64  # columns, or parts of wider tables, that are tried one by one
@@ -38,13 +38,14 @@ def eliminate(
 ) -> list[int]:
     """Return the columns to keep, at most `most`; with `common`, under one weight for all of them.
 
-    Columns are dropped from the least needed on, several at a time where they are many, if the loss surely does not
-    rise. Others, and those that are held, stay, unless they are too many.
+    Columns are dropped from the least needed on, several at a time where they are many, if the loss is surely not
+    higher than with all of them: small rises add up, and what the end of noise gains makes room to be sure of the rest.
+    Others, and those that are held, stay, unless they are too many.
     """
     kept, needed = np.arange(len(terms.columns)), held | (len(classes) < _FEWEST * len(terms.evidence.classes))
     least = max(1, len(kept) // _ROUNDS)
     step = max(least, len(kept) // 4)
-    now = _Weighted(terms.of_columns(kept, classes, weights), common=common)
+    whole = now = _Weighted(terms.of_columns(kept, classes, weights), common=common)
     while len(kept) > 1:
         must = len(kept) > most
         ranked = kept[np.argsort(now.without_each(), kind="stable")]
@@ -54,7 +55,7 @@ def eliminate(
             break
         others = np.setdiff1d(kept, drop)
         then = _Weighted(terms.of_columns(others, classes, weights), common=common)
-        if now.lost(then) <= _MOST_LOST or (must and step == least):
+        if whole.lost(then) <= MOST_LOST or (must and step == least):
             kept, now = others, then
         elif step == least:
             needed[drop] = True

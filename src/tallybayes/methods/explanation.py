@@ -147,8 +147,9 @@ def select(self: Model, columns: Any = None, *, rows: Any = None, label: Any = N
         How many to keep, or which. Without rows, those with the most mutual information are kept.
     rows : anything `fit` takes, optional
         Labelled rows that the model has learned, to choose by leave-one-out log-loss. With weights of columns,
-        those are dropped without which it surely does not rise, except columns that are counted together with
-        others (`structure`), which may tell only together; otherwise columns are added while it falls.
+        constants and copies are dropped, and those without which it surely does not rise, if that holds for folds
+        of rows that did not choose them, too. Columns that are counted together with others (`structure`) stay:
+        they may tell only together. Without weights, columns are added while it falls.
 
     Examples
     --------

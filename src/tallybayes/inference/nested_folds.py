@@ -29,7 +29,9 @@ _FOLDS = 5
 _ENOUGH = 1000  # rows predicted: their mean loss has a small error
 
 
-def nested_folds(evidence: Evidence, rows: SampledRows) -> Iterator[tuple[Evidence, SampledRows, SampledRows]]:
+def nested_folds(
+    evidence: Evidence, rows: SampledRows, enough: int = _ENOUGH
+) -> Iterator[tuple[Evidence, SampledRows, SampledRows]]:
     """Yield the evidence of the rows without a fold, these rows, and the fold, until enough rows were in folds.
 
     Parameters
@@ -38,6 +40,8 @@ def nested_folds(evidence: Evidence, rows: SampledRows) -> Iterator[tuple[Eviden
         The evidence whose schema and classes the rows refer to.
     rows : SampledRows
         The rows.
+    enough : int
+        How many rows in folds are enough.
     """
     predicted = 0
     for fold in _folds(rows.classes):
@@ -48,7 +52,7 @@ def nested_folds(evidence: Evidence, rows: SampledRows) -> Iterator[tuple[Eviden
         test = test.take(np.flatnonzero(test.classes >= 0))  # a class may be in this fold alone
         yield counted, train, test
         predicted += len(test)
-        if predicted >= _ENOUGH:
+        if predicted >= enough:
             return
 
 

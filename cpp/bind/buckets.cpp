@@ -1,4 +1,4 @@
-// Python bindings of find_buckets, count_buckets, find_cells and join_buckets.
+// Python bindings of find_buckets, count_numbers, find_cells and join_buckets.
 #include <algorithm>
 
 #include "bind/owned.hpp"
@@ -89,25 +89,27 @@ private:
     std::vector<Numbered> numbered_, sorted_;
 };
 
-// The same with the rows of each class in each bucket in place of codes, and the buckets of a column in rising order.
-nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classes) {
+// Exact sums, and buckets with the rows of each class in place of codes, those of a column in rising order.
+nb::tuple count_numbers(nb::handle columns, nb::handle classes, int64_t n_classes, nb::handle seeds, nb::handle out) {
     constexpr int64_t most = FindBucketsTask::kMost;
     const ClassBuffer own(classes);
     const int64_t n = own.length(), C = need_count(n_classes, "n_classes");
     if (n > UINT32_MAX) refuse("columns", "fewer than 2^32 rows", std::to_string(n));
     if (C > 1 << 20) refuse("n_classes", "at most 2^20 classes", std::to_string(C));  // counters have 32-bit numbers
-    for (int64_t i = 0; i < n; ++i)
-        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to n_classes - 1", std::to_string(own.data[i]));
     const TableBuffer table(columns, n, true);
     const int64_t F = table.table().n_columns, room = std::min(n, most);
+    const HashBuffers hashes(seeds, "seeds", F, out, n);
     need_cells(need_cells(most + 2, C), F);
     OwnedArray<int64_t> sizes(F), shifts(F);
     std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
     std::vector<std::uint32_t> counts(static_cast<std::size_t>((most + 2) * C * F));
     std::fill_n(sizes.data, F, 0);
     std::fill_n(shifts.data, F, 0);
-    run(&Kernels::find_buckets, FindBucketsTask{table.table(), own.data, C, nullptr, counts.data(), keys.data(),
-                                                sizes.data, shifts.data});
+    OwnedLimbs sums[3];
+    const PowerTask power{table.table(), own.data, C, nullptr, true, &sums[0].limbs, &sums[1].limbs, &sums[2].limbs,
+                          hashes.from, hashes.out};
+    const FindBucketsTask buckets{table.table(), own.data, C, nullptr, counts.data(), keys.data(), sizes.data, shifts.data};
+    run(&Kernels::count_numbers, CountNumbersTask{power, buckets});
     int64_t total = 0;
     for (int64_t f = 0; f < F; ++f) total += sizes.data[f];
     OwnedArray<int64_t> found(total), tally(total * C);
@@ -126,7 +128,8 @@ nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classe
             for (int64_t k = 0; k < sizes.data[f]; ++k) found.data[at++] = mine[order[k]];
         }
     }
-    return nb::make_tuple(tally.give({C, total}), found.give({total}), sizes.give({F}), shifts.give({F}));
+    return nb::make_tuple(sums[0].give(C, F), sums[1].give(C, F), sums[2].give(C, F), tally.give({C, total}),
+                          found.give({total}), sizes.give({F}), shifts.give({F}));
 }
 
 nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
@@ -199,7 +202,7 @@ nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
 
 void bind_buckets(nb::module_& m) {
     m.def("find_buckets", &find_buckets);
-    m.def("count_buckets", &count_buckets);
+    m.def("count_numbers", &count_numbers, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
     m.def("find_cells", &find_cells);
     m.def("join_buckets", &join_buckets);
 }

@@ -217,6 +217,35 @@ private:
     std::vector<Buffer> buffers_;
 };
 
+// Numbers modulo 2^64, passed as int64.
+class Words : public Buffer {
+public:
+    Words(nb::handle object, const char* name, std::int64_t length, bool writable = false)
+        : Buffer(object, name, writable) {
+        need_axes(1);
+        if (length >= 0) need_length(length);
+        data = reinterpret_cast<std::uint64_t*>(all<std::int64_t>(Type::i64, "int64"));
+    }
+    std::uint64_t* data;  // read-only unless writable
+};
+
+// Where a counting kernel hashes rows as well: `from` (its length) and `out` (n,), or None for both.
+class HashBuffers {
+public:
+    HashBuffers(nb::handle from_object, const char* name, std::int64_t length, nb::handle out_object, std::int64_t n_rows) {
+        if (from_object.is_none() != out_object.is_none()) refuse(name, "an array where out is one", "one of both");
+        if (from_object.is_none()) return;
+        words_.reserve(2);
+        from = words_.emplace_back(from_object, name, length).data;
+        out = words_.emplace_back(out_object, "out", n_rows, true).data;
+    }
+    const std::uint64_t* from = nullptr;
+    std::uint64_t* out = nullptr;
+
+private:
+    std::vector<Words> words_;
+};
+
 // A float64 array of two axes; -1 accepts any length.
 class Matrix : public Buffer {
 public:

@@ -16,7 +16,8 @@ std::int64_t need_cells(std::int64_t classes, std::int64_t places) {
     return classes * places;
 }
 
-nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_classes, int order, nb::handle weights) {
+nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_classes, int order, nb::handle weights,
+                     nb::handle seeds, nb::handle out) {
     if (order != 1 && order != 2) refuse("order", "1 or 2", std::to_string(order));
     need_count(n_classes, "n_classes");
     const ClassBuffer rows(classes);
@@ -24,9 +25,10 @@ nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_clas
     const WeightBuffer weight(weights, rows.length());
     const std::int64_t F = table.table().n_columns;
     need_cells(n_classes, F);
+    const HashBuffers hashes(seeds, "seeds", F, out, rows.length());
     OwnedLimbs sums[3];
-    const PowerTask task{table.table(), rows.data,      n_classes,      weight.data,
-                         order == 2,    &sums[0].limbs, &sums[1].limbs, &sums[2].limbs};
+    const PowerTask task{table.table(), rows.data,      n_classes,      weight.data, order == 2,
+                         &sums[0].limbs, &sums[1].limbs, &sums[2].limbs, hashes.from, hashes.out};
     run(&Kernels::power_sums, task);
     return nb::make_tuple(sums[0].give(n_classes, F), sums[1].give(n_classes, F),
                           order == 2 ? nb::object(sums[2].give(n_classes, F)) : nb::none());
@@ -106,7 +108,7 @@ Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& da
 namespace {
 
 nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_classes, nb::handle sizes,
-                      std::int64_t low, nb::handle weights) {
+                      std::int64_t low, nb::handle weights, nb::handle hashes, nb::handle out) {
     need_count(n_classes, "n_classes");
     const ClassBuffer rows(classes);
     const TableBuffer table(columns, rows.length(), false);
@@ -114,12 +116,13 @@ nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_cla
     const std::int64_t F = table.table().n_columns;
     const auto offsets = offsets_of(sizes, F);
     need_cells(n_classes, offsets.back());
+    const HashBuffers values(hashes, "hashes", offsets.back(), out, rows.length());
     OwnedLimbs counts;
     auto* outside = static_cast<std::int64_t*>(std::calloc(static_cast<std::size_t>(F) + 1, sizeof(std::int64_t)));
     if (outside == nullptr) throw std::bad_alloc();
     const nb::capsule owner(outside, [](void* p) noexcept { std::free(p); });
     run(&Kernels::count_codes, CountCodesTask{table.table(), rows.data, n_classes, offsets.data(), need_low(low),
-                                              weight.data, &counts.limbs, outside});
+                                              weight.data, &counts.limbs, outside, values.from, values.out});
     const std::size_t shape[1] = {static_cast<std::size_t>(F)};
     return nb::make_tuple(counts.give(n_classes, offsets.back()),
                           nb::ndarray<nb::numpy, std::int64_t>(outside, 1, shape, owner));
@@ -173,9 +176,9 @@ nb::tuple count_sparse(nb::handle indptr, nb::handle indices, nb::handle data, s
 
 void bind_counts(nb::module_& m) {
     m.def("power_sums", &power_sums, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("order"),
-          nb::arg("weights").none());
+          nb::arg("weights").none(), nb::arg("seeds").none(), nb::arg("out").none());
     m.def("count_codes", &count_codes, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
-          nb::arg("low"), nb::arg("weights").none());
+          nb::arg("low"), nb::arg("weights").none(), nb::arg("hashes").none(), nb::arg("out").none());
     m.def("count_pairs", &count_pairs, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
           nb::arg("weights").none());
     m.def("count_sparse", &count_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"),

@@ -9,18 +9,6 @@ Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& da
 
 namespace {
 
-// Numbers modulo 2^64, passed as int64.
-class Words : public Buffer {
-public:
-    Words(nb::handle object, const char* name, std::int64_t length, bool writable = false)
-        : Buffer(object, name, writable) {
-        need_axes(1);
-        if (length >= 0) need_length(length);
-        data = reinterpret_cast<std::uint64_t*>(all<std::int64_t>(Type::i64, "int64"));
-    }
-    std::uint64_t* data;  // read-only unless writable
-};
-
 void hash_dense(nb::handle columns, nb::handle seeds, nb::handle out) {
     const Words to(out, "out", -1, true);
     const TableBuffer table(columns, to.size(0), true);
@@ -48,12 +36,18 @@ void hash_sparse(nb::handle indptr, nb::handle indices, nb::handle data, std::in
     run(&Kernels::hash_sparse, HashSparseTask{matrix, static_cast<std::uint64_t>(seed), to.data});
 }
 
+void mix_words(nb::handle words) {
+    const Words all(words, "words", -1, true);
+    run(&Kernels::mix_words, MixWordsTask{all.data, all.size(0)});
+}
+
 }  // namespace
 
 void bind_hashes(nb::module_& m) {
     m.def("hash_dense", &hash_dense);
     m.def("hash_codes", &hash_codes);
     m.def("hash_sparse", &hash_sparse);
+    m.def("mix_words", &mix_words);
 }
 
 }  // namespace tally

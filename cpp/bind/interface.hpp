@@ -61,6 +61,8 @@ struct PowerTask {
     Limbs* weight;  // OUT (C, F)
     Limbs* first;   // OUT (C, F)
     Limbs* second;  // OUT (C, F), if squares
+    const std::uint64_t* seeds = nullptr;  // (F,), where rows are hashed as well: see HashDenseTask
+    std::uint64_t* hashes = nullptr;       // OUT (n,), added to, with seeds
 };
 
 struct CountCodesTask {
@@ -72,6 +74,8 @@ struct CountCodesTask {
     const double* weights;  // (n,) or null
     Limbs* counts;          // OUT (C, offsets[F])
     std::int64_t* outside;  // OUT (F,), zero on entry
+    const std::uint64_t* value_hashes = nullptr;  // (offsets[F],), where rows are hashed as well: see HashCodesTask
+    std::uint64_t* hashes = nullptr;              // OUT (n,), added to, with value_hashes
 };
 
 // Numbers as codes of buckets that are found while reading: see dense/buckets.hpp.
@@ -85,6 +89,12 @@ struct FindBucketsTask {
     std::int64_t* keys;    // OUT (F, smaller(n, kMost)), in the order of their codes
     std::int64_t* sizes;   // OUT (F,)
     std::int64_t* shifts;  // OUT (F,)
+};
+
+// Sums and buckets of the same numbers and classes, without weights, and hashes of the rows if the sums have seeds.
+struct CountNumbersTask {
+    PowerTask sums;
+    FindBucketsTask buckets;  // without codes
 };
 
 // Numbers as codes of cells between rising edges.
@@ -285,6 +295,12 @@ struct HashCodesTask {
     std::int64_t* outside;  // OUT the number of codes outside, added to
 };
 
+// Words to be mixed: see dense/hash.hpp.
+struct MixWordsTask {
+    std::uint64_t* words;  // IN and OUT (count,)
+    std::int64_t count;
+};
+
 struct HashSparseTask {
     Sparse matrix;
     std::uint64_t seed;
@@ -424,6 +440,7 @@ struct Kernels {
     Fault (*count_codes)(const CountCodesTask&);
     Fault (*count_pairs)(const CountPairsTask&);
     Fault (*find_buckets)(const FindBucketsTask&);
+    Fault (*count_numbers)(const CountNumbersTask&);
     Fault (*find_cells)(const FindCellsTask&);
     Fault (*count_sparse)(const CountSparseTask&);
     Fault (*score_gaussian)(const ScoreDenseTask&);
@@ -442,6 +459,7 @@ struct Kernels {
     Fault (*hash_dense)(const HashDenseTask&);
     Fault (*hash_codes)(const HashCodesTask&);
     Fault (*hash_sparse)(const HashSparseTask&);
+    Fault (*mix_words)(const MixWordsTask&);
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*best_class)(const BestClassTask&);
     Fault (*temper)(const TemperTask&);

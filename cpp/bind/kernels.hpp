@@ -7,6 +7,7 @@
 #include "bind/interface.hpp"
 #include "dense/best_class.hpp"
 #include "dense/count_buckets.hpp"
+#include "dense/count_numbers.hpp"
 #include "dense/find_cells.hpp"
 #include "dense/mix_experts.hpp"
 #include "dense/kernel_density.hpp"
@@ -29,12 +30,12 @@ namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
-                                 find_cells,  count_sparse,
+                                 count_numbers, find_cells,  count_sparse,
                                  score_gaussian, score_student, leave_dense, expert_terms, mix_experts,
                                  density_places, density, score_codes,
                                  score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
-                                 hash_sparse, softmax,       best_class,   temper,       weigh_terms,     score_test,
+                                 hash_sparse, mix_words, softmax,       best_class,   temper,       weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     elementwise,     add_product,
                                  normals_new,     normals_delete,
                                  normals_extend, normals_change, normals_load, normals_copy,  normals_rows,

@@ -1,14 +1,15 @@
 // Counting and scoring columns of small integer codes. Columns are concatenated: code v of column f has position
 // offsets[f] + v - low. A code outside [low, low + size) is skipped and counted, or scored as the last code.
 //
-// IN: table (n, F) of integers of any width, classes (n,), offsets (F + 1,). OUT: counts (C, offsets[F]) and outside
-// (F,), or out (n, C), added to. The caller guarantees that offsets do not decrease and that `scores` has offsets[F]
+// IN: table (n, F) of integers of any width, classes (n,), offsets (F + 1,), value_hashes (offsets[F],) or null. OUT:
+// counts (C, offsets[F]) and outside (F,), with value_hashes also hashes (n,), added to; or out (n, C), added to. The caller guarantees that offsets do not decrease and that `scores` has offsets[F]
 // rows. Classes and codes are checked here, as they are read.
 // Cost: counting about 2 cycles per code, scoring about 2 cycles per code for up to 16 classes.
 // Twins: reference.count_codes, reference.score_codes, reference.score_own_codes.
 #pragma once
 
 #include "codes/code_index.hpp"
+#include "codes/hash.hpp"
 #include "exact/limbs.hpp"
 
 namespace tally::TALLY_ISA {
@@ -23,12 +24,21 @@ inline Fault read_classes(const i32* classes, i64 start, i64 count, i64 n_classe
     return {};
 }
 
-// Count rows [from, to) in counters (position, class); each column ends with a position for codes outside it.
-inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, CodeIndex& index, u32* counters) {
+// Where codes are counted and hashed: the positions of a class follow each other, and each column ends with one for codes
+// outside it, whose hash is 0.
+struct CodeCounters {
+    i64 pitch;          // from one class to the next
+    u32* counters;      // (C, pitch)
+    const u64* hashes;  // (pitch,), or null
+};
+
+// Count rows [from, to), and hash them.
+template <bool Hashed>
+inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, CodeIndex& index, const CodeCounters& into) {
     i64 local[CodeIndex::kRows];
     const i64 F = task.table.n_columns;
-    for (i64 start = from; start < to; start += CodeIndex::kRows) {
-        const i64 count = smaller(CodeIndex::kRows, to - start);
+    for (i64 start = from; start < to; start += index.rows()) {
+        const i64 count = smaller(index.rows(), to - start);
         const Fault fault = read_classes(task.classes, start, count, task.n_classes, local);
         if (fault.kind != FaultKind::none) return fault;
         for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
@@ -38,15 +48,25 @@ inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, Code
             // column after column within a row, so that adjacent increments never wait for each other
             for (i64 i = 0; i < count; ++i) {
                 const i64* place = index.row(i);
-                u32* const counter = counters + local[i];
+                u32* const counter = into.counters + local[i] * into.pitch;
+                u64 sum = 0, other = 0;  // two independent chains of additions
                 i64 f = 0;
                 for (; f + 4 <= width; f += 4, place += 4 * pitch) {
-                    ++counter[place[0]];
-                    ++counter[place[pitch]];
-                    ++counter[place[2 * pitch]];
-                    ++counter[place[3 * pitch]];
+                    const i64 a = place[0], b = place[pitch], c = place[2 * pitch], d = place[3 * pitch];
+                    ++counter[a];
+                    ++counter[b];
+                    ++counter[c];
+                    ++counter[d];
+                    if constexpr (Hashed) {
+                        sum += into.hashes[a] + into.hashes[b];
+                        other += into.hashes[c] + into.hashes[d];
+                    }
                 }
-                for (; f < width; ++f, place += pitch) ++counter[*place];
+                for (; f < width; ++f, place += pitch) {
+                    ++counter[*place];
+                    if constexpr (Hashed) sum += into.hashes[*place];
+                }
+                if constexpr (Hashed) task.hashes[start + i] += sum + other;
             }
         }
     }
@@ -94,28 +114,42 @@ inline Fault count_few_codes(const CountCodesTask& task, i64 places) {
     return {};
 }
 
+// For codes that are counted one by one: hash them apart.
+inline void hash_counted_codes(const CountCodesTask& task) {
+    i64 outside = 0;  // counted elsewhere
+    if (task.value_hashes != nullptr)
+        hash_codes({task.table, task.value_hashes, task.offsets, task.low, task.hashes, &outside});
+}
+
 inline Fault count_codes(const CountCodesTask& task) {
     const PlainArithmetic plain;
-    if (task.weights != nullptr) return count_codes_weighted(task);
     constexpr i64 kMost = i64{1} << 31;  // rows before a 32-bit counter must be emptied
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes, places = task.offsets[F];
-    if (n * F < C * places) return count_few_codes(task, places);
-    CodeIndex index(task.table, task.low, C);
+    if (task.weights != nullptr || n * F < C * places) {
+        hash_counted_codes(task);
+        return task.weights != nullptr ? count_codes_weighted(task) : count_few_codes(task, places);
+    }
+    CodeIndex index(task.table, task.low, 1);
+    Scratch<u64> hashes(task.value_hashes == nullptr ? 0 : places + F);
     for (i64 f = 0; f < F; ++f) {
-        const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * C;
-        index.set(f, size, base, base + size * C);
+        const i64 start = task.offsets[f], size = task.offsets[f + 1] - start;
+        index.set(f, size, start + f, start + f + size);
+        if (task.value_hashes != nullptr) std::copy_n(task.value_hashes + start, size, hashes.get() + start + f);
     }
     Scratch<i64> counts(C * places);  // (C, places)
     for (i64 start = 0; start < n; start += kMost) {
         Scratch<u32> counters((places + F) * C);
-        const Fault fault = count_codes_into(task, start, smaller(n, start + kMost), index, counters.get());
+        const CodeCounters into{places + F, counters.get(), hashes.get()};
+        const i64 stop = smaller(n, start + kMost);
+        const Fault fault = task.value_hashes == nullptr ? count_codes_into<false>(task, start, stop, index, into)
+                                                         : count_codes_into<true>(task, start, stop, index, into);
         if (fault.kind != FaultKind::none) return fault;
         const u32* counter = counters.get();
-        for (i64 f = 0; f < F; ++f) {
-            for (i64 p = task.offsets[f]; p < task.offsets[f + 1]; ++p)
-                for (i64 c = 0; c < C; ++c) counts[c * places + p] += *counter++;
-            for (i64 c = 0; c < C; ++c) task.outside[f] += *counter++;
-        }
+        for (i64 c = 0; c < C; ++c)
+            for (i64 f = 0; f < F; ++f) {
+                for (i64 p = task.offsets[f]; p < task.offsets[f + 1]; ++p) counts[c * places + p] += *counter++;
+                task.outside[f] += *counter++;
+            }
     }
     *task.counts = {counts.release(), C * places, 1, 0};
     return {};

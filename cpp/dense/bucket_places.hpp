@@ -25,27 +25,36 @@ public:
         const Near each[] = {a, b, c, d, e, f, g, h};
         i32 shift[8], low[8];
         for (int k = 0; k < 8; ++k) {
-            const bool upper = each[k].shift >= 32;  // otherwise every number is `bad` below
+            // Otherwise every number is `bad` below, as infinity and NaN are: they are above all places.
+            const bool upper = each[k].shift >= 32 && is_below_infinity(each[k].shift - 32, each[k].low);
             shift[k] = upper ? static_cast<i32>(each[k].shift - 32) : 31;
             low[k] = upper ? static_cast<i32>(each[k].low) : 1;
+            masked_ |= each[k].mask != 0;
         }
         shift_ = load_eight(shift);
         low_ = load_eight(low);
     }
 
+    bool masked() const { return masked_; }
+
     // The places of eight numbers; `far` is set if one of them has none.
+    template <bool Masked>
     I8 place(F4 left, F4 right, bool& far) const {
         static_assert(BucketTable::kNear == 1024);  // bit 10, where the sign goes
-        constexpr i32 infinity = 0x7FF00000;
-        const I8 high = high_halves(bits(left), bits(right)), size = high & all_eight(INT32_MAX);
-        const I8 from = shift_right(size, shift_) - low_;
-        const I8 masked = halves((bits(left) & left_.mask) | (bits(right) & right_.mask));
-        const I8 bad = (from & all_eight(~1023)) | less(all_eight(infinity - 1), size) | masked;
+        const I8 high = high_halves(bits(left), bits(right));
+        const I8 from = shift_right(high & all_eight(INT32_MAX), shift_) - low_;
+        I8 bad = from & all_eight(~1023);
+        if constexpr (Masked) bad = bad | halves((bits(left) & left_.mask) | (bits(right) & right_.mask));
         if (any(bad)) return exact(left, right, far);
         return from + (shift_right<21>(high) & all_eight(1024));
     }
 
 private:
+    static bool is_below_infinity(i64 shift, i64 low) {
+        constexpr i64 infinity = 0x7FF00000;
+        return shift == kNone.shift - 32 || low + BucketTable::kNear <= infinity >> shift;
+    }
+
     TALLY_NOINLINE I8 exact(F4 left, F4 right, bool& far) const {
         const I4 low = left_.place(left), high = right_.place(right), missing = all(BucketTable::kMissing);
         far |= any(less(missing, low) | less(missing, high));
@@ -54,6 +63,7 @@ private:
 
     NearLanes left_{}, right_{};
     I8 shift_{}, low_{};
+    bool masked_ = false;
 };
 
 // Copy rows of up to eight columns next to each other.
@@ -87,6 +97,8 @@ inline void copy_beside(const Eight& eight, i64 start, i64 count, double* values
 // Up to eight columns of a table, and how their rows are read.
 class PlacedEight {
 public:
+    static constexpr i64 kChunk = 32;  // rows of all columns that stay in the first cache from eight to eight
+
     PlacedEight() = default;
     PlacedEight(const Table& table, i64 f) : eight(table, f) {
         const i64 before = f + eight.width - kTogether;
@@ -108,11 +120,11 @@ public:
         far = false;
     }
 
-    // Write the places of eight adjacent numbers.
+    // Write the places of rows of eight adjacent numbers; row i goes to out + 8 * to[i].
     template <class Real>
-    void place_row(const char* from, u16* out) {
-        const Real* row = reinterpret_cast<const Real*>(from);
-        store_shorts(out, row_.place(load_four(row), load_four(row + 4), far));
+    void place_rows(const char* from, i64 stride, i64 count, const i32* to, u16* out) {
+        if (row_.masked()) place_rows<Real, true>(from, stride, count, to, out);
+        else place_rows<Real, false>(from, stride, count, to, out);
     }
 
     // Write the places of some rows; row i goes to out + 8 * to[i].
@@ -124,8 +136,9 @@ public:
             double copied[kTogether * kTileRows] = {};
             const i64 end = smaller(done + kTileRows, count);
             copy_beside(eight, start + done, end - done, copied + lead);
-            for (const double* row = copied; done < end; ++done, row += kTogether)
-                place_row<double>(reinterpret_cast<const char*>(row), out + kTogether * to[done]);
+            const auto* const from = reinterpret_cast<const char*>(copied);
+            place_rows<double>(from, sizeof(double) * kTogether, end - done, to + done, out);
+            done = end;
         }
     }
 
@@ -142,6 +155,19 @@ private:
         return close;
     }
 
+    template <class Real, bool Masked>
+    void place_rows(const char* from, i64 stride, i64 count, const i32* to, u16* out) {
+        const NearEight near = row_;  // a copy stays in registers
+        bool some = false;
+        for (i64 i = 0; i < count; ++i, from += stride) {
+            const Real* const row = reinterpret_cast<const Real*>(from);
+            prefetch(from + kChunk * stride);
+            const I8 found = near.place<Masked>(load_four(row), load_four(row + 4), some);
+            store_shorts(out + kTogether * to[i], found);
+        }
+        far |= some;
+    }
+
     // Place eight rows at a time, and return how many.
     template <class Real>
     i64 place_columns(i64 start, i64 count, const i32* to, u16* out) {
@@ -152,7 +178,7 @@ private:
         for (; i + 8 <= count; i += 8) {
             I8 places[kTogether];
             for (i64 k = 0; k < kTogether; ++k)
-                places[k] = column_[k].place(load_four(from[k] + i), load_four(from[k] + i + 4), far);
+                places[k] = column_[k].place<true>(load_four(from[k] + i), load_four(from[k] + i + 4), far);
             store_shorts_as_rows(places, out, to + i);
         }
         return i;

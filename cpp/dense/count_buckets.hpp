@@ -1,16 +1,15 @@
-// The rows of each class in each bucket of numbers: see dense/buckets.hpp.
+// The rows of each class in each bucket of numbers, for few rows or many classes: see dense/buckets.hpp.
 //
-// Many rows are counted in tiles (dense/count_tiled.hpp). Few rows are not worth clearing and emptying a tile for, and
+// Many rows are counted in tiles (dense/count_numbers.hpp). Few rows are not worth clearing and emptying a tile for, and
 // many classes would not leave it in the caches.
-// Cost: about 1 ns per value, for few rows or many classes 4 to 6. Twin: reference.count_buckets.
+// Cost: 4 to 6 ns per value. Twin: reference.count_buckets.
 #pragma once
 
-#include "dense/count_tiled.hpp"
+#include "dense/bucket_places.hpp"
 
 namespace tally::TALLY_ISA {
 
-// The fewest rows that tiles are for, with more for each class, and the most classes.
-constexpr i64 kTiledRows = 2 * BucketTable::kMost + 1, kTiledRowsPerClass = 256, kTiledClasses = 64;
+constexpr i64 kCountRows = 2048;  // rows to count at a time: what is kept of them stays in the second cache
 
 // Count one row of some columns where a plain array lacks a number; plain arrays may move.
 TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
@@ -54,8 +53,9 @@ inline void count_rows(BucketTable* const* tables, i64 any_width, const double* 
 }
 
 // Eights of columns take turns after some rows, which they copy from cache lines that they share.
-inline void count_copied(const FindBucketsTask& task, BucketTable* tables, i64 n_tables) {
+inline void count_buckets(const FindBucketsTask& task, BucketTable* tables) {
     const i64 n = task.table.n_rows, C = task.n_classes, F = task.table.n_columns;
+    const i64 n_tables = n <= kCountRows ? kTogether : kBlockColumns;  // few rows come in one block
     constexpr i64 rows = BucketTable::kMost + 2;
     Scratch<double> copied(kTogether * kCountRows);
     for (i64 from = 0; from < F; from += kBlockColumns)
@@ -77,17 +77,6 @@ inline void count_copied(const FindBucketsTask& task, BucketTable* tables, i64 n
                 if (start + count == n)
                     for (i64 k = 0; k < eight.width; ++k) finish_column(*those[k], task, f + k);
             }
-}
-
-inline void count_buckets(const FindBucketsTask& task, BucketTable* tables) {
-    const i64 n = task.table.n_rows;
-    if (n < larger(kTiledRows, kTiledRowsPerClass * task.n_classes) || task.n_classes > kTiledClasses)
-        return count_copied(task, tables, n <= kCountRows ? kTogether : kBlockColumns);  // few rows come in one block
-    for (i64 first = 0; first < task.table.n_columns; first += kBlockColumns) {
-        TileCounter counter(task, tables, first);
-        for (i64 start = 0; start < n; start += kCountRows) counter.add(start, smaller(kCountRows, n - start));
-        counter.finish();
-    }
 }
 
 inline Fault find_buckets(const FindBucketsTask& task) {

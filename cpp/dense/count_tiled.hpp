@@ -2,15 +2,13 @@
 //
 // Places are counted in tiles of 16-bit counters, which need no lookup of a bucket's code. Tiles are emptied before a
 // counter could overflow, or a plain array moves. Numbers without a place are counted after the others of their block.
-// IN, OUT: see FindBucketsTask. The caller guarantees classes in range.
+// IN, OUT: see FindBucketsTask. Classes are checked here.
 #pragma once
 
-#include "dense/bucket_places.hpp"
+#include "dense/count_buckets.hpp"
 #include "dense/tile.hpp"
 
 namespace tally::TALLY_ISA {
-
-constexpr i64 kCountRows = 2048;  // rows to count at a time: their places stay in the second cache
 
 // Counters by place of eight columns, (C, 8, kTile), for each eight of some columns. Each is allocated by itself:
 // together they would be huge pages, slow to clear.
@@ -49,15 +47,35 @@ public:
         }
     }
 
-    // Count at most kCountRows rows.
-    void add(i64 start, i64 count) {
-        sort(start, count);
+    // Begin a block of at most kCountRows rows, which are then placed in any parts, and counted.
+    Fault begin(i64 start, i64 count) {
+        start_ = start;
+        count_ = count;
+        const Fault fault = sorted_.sort(start, count);
+        if (fault.kind != FaultKind::none) return fault;
+        find_positions();
         for (i64 e = 0; e < n_eights_; ++e) eights_[e].begin(each_ + e * kTogether);
-        place(start, count);
+        return {};
+    }
+
+    // Place rows of the block, given the first of them.
+    void place(i64 start, i64 count) {
+        const i32* const to = to_.get() + (start - start_);
+        bool rows = true;  // of one matrix, whose memory is read from end to end
+        for (i64 e = 0; e < n_eights_; ++e) {
+            const Column *const row = eights_[e].row, *const first = eights_[0].row;
+            rows = rows && row != nullptr && row->type == first->type && row->stride == first->stride;
+        }
+        if (rows && eights_[0].row->type == Type::f64) return place_rows<double>(start, count, to);
+        if (rows) return place_rows<float>(start, count, to);
+        for (i64 e = 0; e < n_eights_; ++e) eights_[e].place(start, count, to, places(e));
+    }
+
+    void count() {
         for (i64 e = 0; e < n_eights_; ++e) {
             if (eights_[e].eight.width == kTogether) count_places<kTogether>(e);
             else count_places<0>(e);
-            if (eights_[e].far) count_far(e, start, count);
+            if (eights_[e].far) count_far(e);
         }
     }
 
@@ -69,8 +87,7 @@ public:
 private:
     static constexpr i64 kPlaces = kTogether * kCountRows, kEights = kBlockColumns / kTogether;
 
-    void sort(i64 start, i64 count) {
-        sorted_.sort(start, count);
+    void find_positions() {
         i32 place = 0;
         bool full = false;
         for (i64 k = 0; k < sorted_.n_present(); ++k) {
@@ -82,26 +99,14 @@ private:
         for (i64 k = 0; k < sorted_.n_present(); ++k) rows_[sorted_.present(k)] += sorted_.rows(sorted_.present(k));
     }
 
-    void place(i64 start, i64 count) {
-        bool rows = true;  // of one matrix, whose memory is read from end to end
-        for (i64 e = 0; e < n_eights_; ++e) {
-            const Column *const row = eights_[e].row, *const first = eights_[0].row;
-            rows = rows && row != nullptr && row->type == first->type && row->stride == first->stride;
-        }
-        if (rows && eights_[0].row->type == Type::f64) return place_rows<double>(start, count);
-        if (rows) return place_rows<float>(start, count);
-        for (i64 e = 0; e < n_eights_; ++e) eights_[e].place(start, count, to_.get(), places(e));
-    }
-
     template <class Real>
-    void place_rows(i64 start, i64 count) {
-        const i64 stride = eights_[0].row->stride, n_eights = n_eights_;
-        const char* from[kEights];
-        for (i64 e = 0; e < n_eights; ++e) from[e] = eights_[e].row->base + start * stride;
-        u16* const out = places(0);
-        for (i64 i = 0; i < count; ++i)
-            for (i64 e = 0; e < n_eights; ++e)
-                eights_[e].place_row<Real>(from[e] + i * stride, out + e * kPlaces + kTogether * to_[i]);
+    void place_rows(i64 start, i64 count, const i32* to) {
+        constexpr i64 kChunk = PlacedEight::kChunk;
+        const i64 stride = eights_[0].row->stride;
+        for (i64 i = 0; i < count; i += kChunk)
+            for (i64 e = 0; e < n_eights_; ++e)
+                eights_[e].place_rows<Real>(eights_[e].row->base + (start + i) * stride, stride,
+                                            smaller(kChunk, count - i), to + i, places(e));
     }
 
     // The width is a constant, or 0 for any.
@@ -117,23 +122,23 @@ private:
     }
 
     // Count the numbers that have no place, which are few; the plain arrays may move.
-    TALLY_NOINLINE void count_far(i64 e, i64 start, i64 count) {
+    TALLY_NOINLINE void count_far(i64 e) {
         constexpr i64 kSome = 16;  // rows to look at together
         const u16* at = places(e);
         const i32* const order = sorted_.order(sorted_.present(0));  // classes follow each other
-        for (i64 j = 0; j < count; j += kSome, at += kSome * kTogether) {
+        for (i64 j = 0; j < count_; j += kSome, at += kSome * kTogether) {
             u16 some = 0;
             for (i64 k = 0; k < kSome * kTogether; ++k) some = static_cast<u16>(some | (at[k] == BucketTable::kFar));
-            for (i64 i = 0; some != 0 && i < smaller(kSome, count - j); ++i)
-                count_far_row(e, at + kTogether * i, start, order[j + i]);
+            for (i64 i = 0; some != 0 && i < smaller(kSome, count_ - j); ++i)
+                count_far_row(e, at + kTogether * i, order[j + i]);
         }
     }
 
-    void count_far_row(i64 e, const u16* at, i64 start, i64 i) {
+    void count_far_row(i64 e, const u16* at, i64 i) {
         const PlacedEight& placed = eights_[e];
         for (i64 k = 0; k < placed.eight.width; ++k) {
             if (at[placed.lead + k] != BucketTable::kFar) continue;
-            const double x = real_element(placed.eight.columns[k], start + i);
+            const double x = real_element(placed.eight.columns[k], start_ + i);
             const i64 own = sorted_.class_of(i);
             each_[e * kTogether + k]->count_far(x, own, tiles_.column(e, k), counters(placed.eight.first + k));
         }
@@ -151,6 +156,7 @@ private:
 
     const FindBucketsTask& task_;
     const i64 C_, first_, end_, n_eights_;
+    i64 start_ = 0, count_ = 0;  // of the block
     BucketTable* each_[kBlockColumns];
     PlacedEight eights_[kEights];
     Tiles tiles_;

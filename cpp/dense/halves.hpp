@@ -23,7 +23,6 @@ inline I8 shift_right(I8 a) {  // shifts zeros in
     return {_mm256_srli_epi32(a.v, K)};
 }
 inline I8 shift_right(I8 a, I8 by) { return {_mm256_srlv_epi32(a.v, by.v)}; }  // each lane by its own number
-inline I8 less(I8 a, I8 b) { return {_mm256_cmpgt_epi32(b.v, a.v)}; }
 inline bool any(I8 a) { return _mm256_testz_si256(a.v, a.v) == 0; }
 inline I8 halves(I4 a) { return {a.v}; }  // both halves of four integers
 
@@ -79,7 +78,6 @@ inline I8 shift_right(I8 a) {
     TALLY_EIGHT(static_cast<u32>(a.v[k]) >> K);
 }
 inline I8 shift_right(I8 a, I8 by) { TALLY_EIGHT(static_cast<u32>(a.v[k]) >> by.v[k]); }
-inline I8 less(I8 a, I8 b) { TALLY_EIGHT(a.v[k] < b.v[k] ? -1 : 0); }
 inline bool any(I8 a) {
     i32 some = 0;
     for (const i32 each : a.v) some |= each;

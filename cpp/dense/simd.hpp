@@ -70,6 +70,9 @@ inline I4 operator*(I4 a, I4 b) {  // modulo 2^64, of three products of halves
                                             _mm256_mul_epu32(a.v, _mm256_srli_epi64(b.v, 32)));
     return {_mm256_add_epi64(_mm256_mul_epu32(a.v, b.v), _mm256_slli_epi64(across, 32))};
 }
+// Lanes whose upper half is the greater or smaller of two without a sign; their lower halves mean nothing.
+inline I4 greatest_high(I4 a, I4 b) { return {_mm256_max_epu32(a.v, b.v)}; }
+inline I4 smallest_high(I4 a, I4 b) { return {_mm256_min_epu32(a.v, b.v)}; }
 inline bool any(I4 a) { return _mm256_testz_si256(a.v, a.v) == 0; }
 inline I4 less(I4 a, I4 b) { return {_mm256_cmpgt_epi64(b.v, a.v)}; }
 inline I4 choose(I4 mask, I4 yes, I4 no) { return {_mm256_blendv_epi8(no.v, yes.v, mask.v)}; }
@@ -186,6 +189,8 @@ inline I4 multiply_low_halves(I4 a, I4 b) {
     TALLY_LANES(I4, static_cast<i64>(static_cast<i32>(a.v[k])) * static_cast<i64>(static_cast<i32>(b.v[k])));
 }
 inline I4 operator*(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(unsigned_of(a.v[k]) * unsigned_of(b.v[k]))); }
+inline I4 greatest_high(I4 a, I4 b) { TALLY_LANES(I4, unsigned_of(a.v[k]) < unsigned_of(b.v[k]) ? b.v[k] : a.v[k]); }
+inline I4 smallest_high(I4 a, I4 b) { TALLY_LANES(I4, unsigned_of(b.v[k]) < unsigned_of(a.v[k]) ? b.v[k] : a.v[k]); }
 inline bool any(I4 a) { return (a.v[0] | a.v[1] | a.v[2] | a.v[3]) != 0; }
 inline I4 less(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] < b.v[k] ? -1 : 0); }
 inline I4 choose(I4 mask, I4 yes, I4 no) { TALLY_LANES(I4, (mask.v[k] & yes.v[k]) | (~mask.v[k] & no.v[k])); }

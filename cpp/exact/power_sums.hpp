@@ -1,6 +1,7 @@
-// Exact sums of w, w*x and w*x*x over the rows of each class, per column, NaN left out.
+// Exact sums of w, w*x and w*x*x over the rows of each class, per column, NaN left out; and hashes of the rows.
 //
-// IN: table (n, F) of doubles or floats, classes (n,), weights (n,) or null. OUT: Limbs (C, F) each.
+// IN: table (n, F) of doubles or floats, classes (n,), weights (n,) or null, seeds (F,) or null. OUT: Limbs (C, F) each;
+// with seeds, hashes (n,), added to.
 // The caller guarantees: the memory stays valid. Classes, weights and infinities are checked here, as they are read.
 // Cost: one pass at about 4 cycles per value, with weights about 10. Twin: reference.power_sums.
 #pragma once
@@ -8,6 +9,7 @@
 #include "exact/power_exact.hpp"
 #include "exact/power_weighted.hpp"
 #include "exact/power_window.hpp"
+#include "dense/hash.hpp"
 #include "dense/tile.hpp"
 
 namespace tally::TALLY_ISA {
@@ -15,7 +17,7 @@ namespace tally::TALLY_ISA {
 struct Group {
     Four four;
     ChosenWindow fit;
-    int careful;  // number of coming segments that are expected to have missing values
+    int careful, small;  // number of coming segments that are expected to have missing values, or zeros
 };
 
 template <bool Squares>
@@ -28,17 +30,28 @@ public:
         for (i64 g = 0; g < fours_.size; ++g) groups_[g].four = fours_.at(g);
     }
 
-    Fault run() {
-        for (i64 start = 0; start < n_; start += tile_) {
-            const i64 count = smaller(tile_, n_ - start);
-            const Fault fault = tile_of_.sort(start, count);
-            if (fault.kind != FaultKind::none) return fault;
-            for (i64 k = 0; k < tile_of_.n_present(); ++k)
-                rows_[tile_of_.present(k)] += tile_of_.rows(tile_of_.present(k));
-            sum_tile(start, count);
-            if (infinite_) return first_infinite(task_.table);
-            if ((start / tile_ + 1) % (kRowsPerSettle / tile_) == 0) flush_all();
-        }
+    // The rows to add at a time: a tile is read while the one before is added up.
+    i64 tile() const { return tile_; }
+
+    // Add the numbers of some columns, beginning with a multiple of four, in rows that follow those added before; at most
+    // a tile of rows.
+    Fault add(i64 start, i64 count, i64 first, i64 end) {
+        const Fault fault = tile_of_.sort(start, count);
+        if (fault.kind != FaultKind::none) return fault;
+        for (i64 k = 0; first == 0 && k < tile_of_.n_present(); ++k)
+            rows_[tile_of_.present(k)] += tile_of_.rows(tile_of_.present(k));
+        all_sized_ = true;
+        sum_tile(start, count, first / 4, (end + 3) / 4);
+        if (infinite_) return first_infinite(task_.table);
+        unsettled_ += count;
+        if (unsettled_ + tile_ > kRowsPerSettle) flush_all();
+        return {};
+    }
+
+    // Whether no number added last is missing or 0.
+    bool all_sized() const { return all_sized_; }
+
+    Fault finish() {
         Scratch<i64> weight(C_ * F_);
         for (i64 c = 0; c < C_; ++c)
             for (i64 f = 0; f < F_; ++f) weight[c * F_ + f] = rows_[c] - missing_[c * F_ + f];
@@ -49,16 +62,18 @@ public:
     }
 
 private:
-    void sum_tile(i64 start, i64 count) {
+    using Sums = Totals<Squares ? kSums : 3>;
+
+    void sum_tile(i64 start, i64 count, i64 first, i64 end) {
         // blocks of columns whose parts of this tile and the next stay in the second-level cache
         const i64 width = larger<i64>(2, (i64{160} << 10) / (tile_ * 32));
-        for (i64 g0 = 0; g0 < fours_.size; g0 += width) {
-            const i64 g1 = smaller(fours_.size, g0 + width);
+        for (i64 g0 = first; g0 < end; g0 += width) {
+            const i64 g1 = smaller(end, g0 + width);
             for (i64 g = g0; g < g1; ++g) {
                 Group& group = groups_[g];
                 const FourRows rows = fours_.read(group.four, start, count);
                 // prefetch distance: to the next block of columns, or to the first block of the next tile
-                ahead_ = g1 < fours_.size ? width * 32 : tile_ * rows.step - g0 * 32;
+                ahead_ = g1 < end ? width * 32 : tile_ * rows.step - (g0 - first) * 32;
                 if (!group.four.direct) ahead_ = 0;
                 if (!group.fit.chosen) group.fit.choose(rows.base, rows.stride, count);
                 for (i64 k = 0; k < tile_of_.n_present(); ++k) {
@@ -77,18 +92,32 @@ private:
         Sums& totals = totals_[g * C_ + c];
         const Window& window = group.fit.window;
         group.fit.rows += count;
-        if (group.careful > 0)
-            --group.careful;
-        else if (sum_segment<Squares, true>(rows.base, rows.stride, order, count, ahead_, window, totals))
-            return;
+        if (add_unread(group, rows, order, count, totals)) return;
         copy_present(group, c, rows, order, count);
-        if (sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, window, totals)) return;
+        if (sum_segment<Squares, false, Fit::by_rest>(clean_.get(), 4, nullptr, count, 0, window, totals)) return;
         add_misfits(group, c, count);
-        sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, window, totals);
+        sum_segment<Squares, false, Fit::by_rest>(clean_.get(), 4, nullptr, count, 0, window, totals);
         if (!group.fit.tired()) return;
         flush(g);
         for (i64 j = 0; j < count; ++j) store(clean_.get() + 4 * j, load(rows.base + order[j] * rows.stride));
         group.fit.choose(clean_.get(), 4, count);
+    }
+
+    // Add a segment without a look at single numbers; false if some do not fit, or are likely not to.
+    bool add_unread(Group& group, const FourRows& rows, const i32* order, i64 count, Sums& totals) {
+        const Window& window = group.fit.window;
+        if (group.careful == 0 && group.small == 0) {
+            if (sum_segment<Squares, true, Fit::by_size>(rows.base, rows.stride, order, count, ahead_, window, totals))
+                return true;
+            group.small = kExpected;
+        }
+        all_sized_ = false;
+        if (group.careful > 0) {
+            --group.careful;
+            return false;
+        }
+        --group.small;
+        return sum_segment<Squares, true, Fit::by_rest>(rows.base, rows.stride, order, count, ahead_, window, totals);
     }
 
     // Copy the segment's rows to clean_; count missing values and replace them by 0.
@@ -105,7 +134,7 @@ private:
         store(holes, present);
         for (int lane = group.four.from; lane < group.four.to; ++lane) {
             if (holes[lane] == 0) continue;
-            group.careful = 32;
+            group.careful = kExpected;
             missing_[c * F_ + group.four.column + lane] -= holes[lane];
         }
     }
@@ -147,11 +176,12 @@ private:
 
     void flush_all() {
         for (i64 g = 0; g < fours_.size; ++g) flush(g);
+        unsettled_ = 0;
         sums_.first.settle();
         sums_.second.settle();
     }
 
-    using Sums = Totals<Squares ? kSums : 3>;
+    static constexpr int kExpected = 32;  // segments: what one had, the next ones are likely to have
     const PowerTask& task_;
     const i64 n_, F_, C_, tile_;
     ClassTile tile_of_;
@@ -162,17 +192,36 @@ private:
     Scratch<i64> rows_;     // (C,)
     Scratch<double> clean_;
     ExactSums sums_;
-    bool infinite_ = false;
-    i64 ahead_ = 0;  // bytes from a value to the same position in the next block
+    bool infinite_ = false, all_sized_ = true;
+    i64 unsettled_ = 0;  // rows since all sums were settled
+    i64 ahead_ = 0;      // bytes from a value to the same position in the next block
 };
+
+template <bool Squares>
+inline Fault power_sums_in_tiles(const PowerTask& task) {
+    PowerSummer<Squares> summer(task);
+    RowHasher hasher(task.table, task.seeds, task.hashes);
+    for (i64 start = 0; start < task.table.n_rows; start += summer.tile()) {
+        const i64 count = smaller(summer.tile(), task.table.n_rows - start);
+        const Fault fault = summer.add(start, count, 0, task.table.n_columns);
+        if (fault.kind != FaultKind::none) return fault;
+        hasher.add_cached(start, start + count, summer.all_sized());
+    }
+    return summer.finish();
+}
+
+// Windows do not pay off for few rows, or few rows per class.
+inline bool are_few(const PowerTask& task) {
+    return task.table.n_rows < 32 || task.table.n_rows / 8 < task.n_classes;
+}
 
 inline Fault power_sums(const PowerTask& task) {
     const PlainArithmetic plain;
-    // windows do not pay off for few rows, or few rows per class
-    if (task.table.n_rows < 32 || task.table.n_rows / 8 < task.n_classes) return power_sums_by_value(task);
-    if (task.weights != nullptr)
-        return task.squares ? WeightedSummer<true>(task).run() : WeightedSummer<false>(task).run();
-    return task.squares ? PowerSummer<true>(task).run() : PowerSummer<false>(task).run();
+    if (task.weights == nullptr && !are_few(task))
+        return task.squares ? power_sums_in_tiles<true>(task) : power_sums_in_tiles<false>(task);
+    if (task.seeds != nullptr) hash_dense({task.table, task.seeds, task.hashes});
+    if (are_few(task)) return power_sums_by_value(task);
+    return task.squares ? WeightedSummer<true>(task).run() : WeightedSummer<false>(task).run();
 }
 
 }  // namespace tally::TALLY_ISA

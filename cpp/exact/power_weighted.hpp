@@ -133,7 +133,7 @@ private:
         double* values = streams_.get() + k * 4 * kSegment;
         if (!fit.chosen) fit.choose(values, 4, count);
         fit.rows += count;
-        if (sum_segment<false, false>(values, 4, nullptr, count, 0, fit.window, totals)) return;
+        if (sum_segment<false, false, Fit::by_rest>(values, 4, nullptr, count, 0, fit.window, totals)) return;
         LimbArray& sums = k < 2 ? sums_.first : sums_.second;
         ChosenWindow next = fit;
         next.choose(values, 4, count);
@@ -147,7 +147,7 @@ private:
                 x = 0.0;
                 ++refused[lane];
             }
-        sum_segment<false, false>(values, 4, nullptr, count, 0, fit.window, totals);
+        sum_segment<false, false, Fit::by_rest>(values, 4, nullptr, count, 0, fit.window, totals);
         fit.refuse(refused);
         if (!fit.tired()) return;
         flush(g, four, k);

@@ -29,9 +29,9 @@ def stream(rows_each: int) -> pa.RecordBatchReader:
 def test_small_batches_of_text_are_joined_without_a_trace(monkeypatch: pytest.MonkeyPatch, rows_each: int) -> None:
     seen: list[int] = []
 
-    def count_rows(schema: Any, rows: Any, whole: Any = count.count_rows) -> Any:
+    def count_rows(schema: Any, rows: Any, hashes: Any, whole: Any = count.count_rows) -> Any:
         seen.append(len(rows))
-        return whole(schema, rows)
+        return whole(schema, rows, hashes)
 
     monkeypatch.setattr(count, "count_rows", count_rows)
     whole = tb.fit(ROWS, "label", events={"text": "text"}, threads=1)

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from tallybayes import sources
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence import row_sample
-from tallybayes.evidence.row_hash import row_hashes
+from tallybayes.evidence.evidence import count_rows
+from tallybayes.evidence.row_hash import RowHashes, row_hashes
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
+from tallybayes.sources.arrays import of_array
+from tallybayes.sources.attach import attach
 
 EVENTS = {"prose": "text", "calls": "poisson"}
 ROW = st.tuples(
@@ -176,6 +179,18 @@ def test_a_whole_number_as_a_value_or_a_class_hashes_alike_whatever_its_type(kin
     assert hashes_of(other, "categorical") == hashes_of(numbers, "categorical")
     words = pa.array(["p", "q", "r"])
     assert hashes_of(words, "categorical", other) == hashes_of(words, "categorical", numbers)
+
+
+@pytest.mark.parametrize("last", [3, 9, 10**9], ids=["as the first rows", "more", "far more"])
+def test_whole_numbers_hash_alike_while_they_are_counted_whatever_the_first_rows_are(last: int) -> None:
+    matrix = np.random.default_rng(0).integers(0, 4, (3000, 5))
+    matrix[-1, -1] = last
+    (rows,) = attach(of_array(matrix), "label", np.arange(3000) % 2)
+    types = infer(rows.schema, "label", events="categorical")
+    encoded = RowBatch(rows, 0, "skip")
+    hashes = RowHashes(encoded, types)
+    assert count_rows(types, encoded, hashes) == count_rows(types, RowBatch(rows, 0, "skip"))
+    assert (hashes.finish() == row_hashes(RowBatch(rows, 0, "skip"), types)).all()
 
 
 def test_nothing_and_not_a_number_hash_alike() -> None:

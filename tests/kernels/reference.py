@@ -335,6 +335,15 @@ def _add_words(out: Words, total: int) -> None:
     out += np.array([total & _WORD], np.uint64).view(np.int64)
 
 
+def mix_words(words: Words) -> None:
+    """Mix each word in place."""
+    for i, word in enumerate(words.tolist()):
+        word &= _WORD
+        for shift, factor in ((31, 0x7FB5D329728EA185), (27, 0x81DADEF4BC2DD44D), (33, 1)):
+            word = (word ^ word >> shift) * factor & _WORD
+        words[i] = np.array([word], np.uint64).view(np.int64)[0]
+
+
 def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
     """Add the hashes of each row's numbers."""
     parts = _columns(columns)

@@ -42,23 +42,67 @@ def test_buckets(each_isa, as_table, drawn):
                 assert (one.tolist() == other.tolist()) or one.size == other.size == 0
 
 
+def finite(x):
+    """Return numbers with the largest in place of infinite ones, which are refused where numbers are added up."""
+    return np.clip(x, np.finfo(x.dtype).min, np.finfo(x.dtype).max)
+
+
 @given(drawn=numbers(), seed=st.integers(0, 2**32), classes=st.sampled_from([1, 2, 5]))
 @examples(40)
 def test_counted_buckets(each_isa, as_table, drawn, seed, classes):
-    x, form = drawn
+    x, form = finite(drawn[0]), drawn[1]
     own = np.random.default_rng(seed).integers(0, classes, len(x)).astype(np.int32)
     want = reference.count_buckets(x, own, classes)
     for _ in each_isa():
-        got = kernels.count_buckets(as_table(x, form), own, classes)
+        _, got = kernels.count_numbers(as_table(x, form), own, classes)
         for one, other in zip(got, want, strict=True):
             assert one.dtype == other.dtype
             assert (one.tolist() == other.tolist()) or one.size == other.size == 0
 
 
+@given(
+    seed=st.integers(0, 2**32),
+    form=st.sampled_from(FORMS),
+    classes=st.sampled_from([1, 7, 65]),
+    kind=st.sampled_from(["sized", "some zeros", "some missing", "all kinds"]),
+)
+@examples(30)
+def test_numbers_are_added_counted_and_hashed_in_one_pass_as_in_three(each_isa, as_table, seed, form, classes, kind):
+    rng = np.random.default_rng(seed)
+    n, width = int(rng.choice([0, 1, 40, 2100, 5000])), int(rng.choice([1, 2, 4, 11, 70]))
+    x = rng.normal(size=(n, width)) * 10.0 ** rng.integers(-3, 3, width)
+    some = rng.random(x.shape) < 0.01
+    odd = {"sized": x[some], "some zeros": -0.0, "some missing": np.nan, "all kinds": rng.choice(EXTREMES, some.sum())}
+    x[some] = odd[kind]
+    with np.errstate(over="ignore"):
+        x = finite(x.astype(rng.choice([np.float64, np.float32])))
+    own, seeds = rng.integers(0, classes, n).astype(np.int32), rng.integers(-(2**63), 2**63 - 1, width)
+    for _ in each_isa():
+        table, hashes = as_table(x, form), np.full((3, n), 5)
+        sums, buckets = kernels.count_numbers(table, own, classes, seeds=seeds, out=hashes[0])
+        apart = kernels.power_sums(table, own, classes, seeds=seeds, out=hashes[1])
+        kernels.hash_dense(table, seeds, hashes[2])
+        assert (hashes == hashes[2]).all()
+        for one, other in zip(sums, apart, strict=True):
+            assert (reference.integers(one) == reference.integers(other)).all()
+            assert one.base == other.base
+        for one, other in zip(buckets, counted_by_codes(x, own, classes), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n", [40, 5000])
+def test_an_infinite_number_is_refused_where_it_is_added_up(each_isa, n):
+    x = np.ones((n, 3))
+    x[30, 1] = -np.inf
+    for _ in each_isa():
+        with pytest.raises(kernels.NotFinite, match="row 30, column 1"):
+            kernels.count_numbers(x, np.zeros(n, np.int32), 1)
+
+
 def test_more_rows_and_columns_than_a_block_are_counted_alike():
     rng = np.random.default_rng(0)
     x, own = rng.normal(size=(20_000, 70)).round(3), rng.integers(0, 2, 20_000).astype(np.int32)
-    for one, other in zip(kernels.count_buckets(x, own, 2), counted_by_codes(x, own, 2), strict=True):
+    for one, other in zip(kernels.count_numbers(x, own, 2)[1], counted_by_codes(x, own, 2), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -77,12 +121,12 @@ def test_columns_that_change_while_they_are_read_are_counted_alike(each_isa, wid
     x, own = np.stack([kinds[f % len(kinds)] for f in range(width)], axis=1), rng.integers(0, 3, n).astype(np.int32)
     want = (reference.count_buckets if n < 10_000 else counted_by_codes)(x, own, 3)  # the twin is slow
     for _ in each_isa():
-        for one, other in zip(kernels.count_buckets(x, own, 3), want, strict=True):
+        for one, other in zip(kernels.count_numbers(x, own, 3)[1], want, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
 def counted_by_codes(x, own, classes):
-    """Return what `count_buckets` gives, by the codes of `find_buckets`."""
+    """Return the buckets that `count_numbers` gives, by the codes of `find_buckets`."""
     found = kernels.find_buckets(x)
     counts, _ = kernels.count_codes(tuple(found.codes), own, classes, found.sizes)
     order = np.lexsort((found.keys, np.repeat(np.arange(len(found.sizes)), found.sizes)))
@@ -99,11 +143,11 @@ def test_many_rows_are_counted_alike(each_isa, as_table, seed, form, classes):
     x = np.where(rng.random(width) < 0.3, np.rint(x), x)
     x[rng.random(x.shape) < rng.choice([0.0, 1e-3, 0.3])] = rng.choice(EXTREMES)
     with np.errstate(over="ignore"):
-        x = x.astype(rng.choice([np.float64, np.float32]))
+        x = finite(x.astype(rng.choice([np.float64, np.float32])))
     own = rng.integers(0, classes, n).astype(np.int32)
     want = counted_by_codes(x, own, classes)
     for _ in each_isa():
-        for one, other in zip(kernels.count_buckets(as_table(x, form), own, classes), want, strict=True):
+        for one, other in zip(kernels.count_numbers(as_table(x, form), own, classes)[1], want, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -112,14 +156,16 @@ def test_more_rows_than_a_small_counter_holds_are_counted(each_isa, value):
     n = 200_001
     x, own = np.full((n, 2), value), np.zeros(n, np.int32)
     for _ in each_isa():
-        got = kernels.count_buckets(x, own, 1)
+        _, got = kernels.count_numbers(x, own, 1)
         assert got.counts.tolist() == ([[]] if np.isnan(value) else [[n, n]])
 
 
 @pytest.mark.parametrize("bad", [-1, 2])
 def test_classes_that_are_none_are_refused(bad):
     with pytest.raises(ValueError, match="classes: wanted"):
-        kernels.count_buckets(np.zeros((1, 1)), np.array([bad], np.int32), 2)
+        kernels.count_numbers(np.zeros((1, 1)), np.array([bad], np.int32), 2)
+    with pytest.raises(ValueError, match="classes: wanted"):
+        kernels.count_numbers(np.zeros((5000, 1)), np.full(5000, bad, np.int32), 2)
 
 
 @given(drawn=numbers(), seed=st.integers(0, 2**32))

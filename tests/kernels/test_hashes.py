@@ -33,6 +33,18 @@ def test_numbers(each_isa, as_table, seed, shape, form):
         assert (got == want).all()
 
 
+@given(seed=st.integers(0, 2**32), n=st.integers(0, 9))
+@examples(40)
+def test_mixed_words(each_isa, seed, n):
+    words = np.random.default_rng(seed).integers(-(2**63), 2**63 - 1, n)
+    want = words.copy()
+    reference.mix_words(want)
+    for _ in each_isa():
+        got = words.copy()
+        kernels.mix_words(got)
+        assert (got == want).all()
+
+
 ALIKE = {
     "whole numbers": lambda: np.arange(2.0**16)[:, None],
     "numbers that differ in their last bits": lambda: 1 + np.arange(2**16)[:, None] * 2.0**-52,
@@ -75,6 +87,10 @@ def test_codes(each_isa, seed, dtype, rows, width, by_columns):
         got = before.copy()
         assert kernels.hash_codes(codes, hashes, sizes, got, low=1) == outside
         assert (got == want).all()
+        for weights in (None, np.ones(rows)):
+            got, classes = before.copy(), rng.integers(0, 3, rows).astype(np.int32)
+            kernels.count_codes(codes, classes, 3, sizes, low=1, weights=weights, hashes=hashes, out=got)
+            assert (got == want).all()
 
 
 @given(

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
-from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.evidence.evidence import Evidence, count, count_rows
+from tallybayes.evidence.row_hash import RowHashes, row_hashes
 from tallybayes.storage.model_file import dump
 
 from .rows import every_event, rows_for
@@ -43,6 +45,18 @@ def test_nothing_is_the_identity(event: Event, weighted: bool) -> None:
     assert some - nothing == some
     assert some - some == nothing
     assert nothing + nothing == nothing
+
+
+@each_event
+@each_weighting
+@pytest.mark.parametrize("n", [40, 3000])
+def test_rows_hash_alike_while_they_are_counted_and_afterwards(event: Event, weighted: bool, n: int) -> None:
+    table = rows_for(event, n, weighted=weighted)
+    whole, batch = evidence_of(table, event), table.combine_chunks().to_batches()[0]
+    rows = RowBatch(batch, 0, whole.schema.missing)
+    hashes = RowHashes(rows, whole.schema)
+    assert count_rows(whole.schema, rows, hashes) == whole
+    assert (hashes.finish() == row_hashes(RowBatch(batch, 0, whole.schema.missing), whole.schema)).all()
 
 
 @each_event

@@ -18,6 +18,7 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
+from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, PairTerms, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
@@ -184,6 +185,19 @@ class Categorical(Event[Codes]):
         )
         if data.settle is not None and outside.any():
             return self.count(data.settle(), classes, n_classes, weights)
+        return {"counts": Exact.from_limbs(counts)}, data.labels
+
+    def count_and_hash(
+        self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
+    ) -> Counted | None:
+        """Count the same, and hash the rows while they are in a cache."""
+        values = hashes.of_values(data)
+        counts, outside = kernels.count_codes(
+            data.columns, classes, n_classes, data.sizes, low=data.low, weights=weights, hashes=values, out=hashes.out
+        )
+        if data.settle is not None and outside.any():
+            kernels.hash_codes(data.columns, -values, data.sizes, hashes.out, low=data.low)  # take them back
+            return self.count_and_hash(data.settle(), classes, n_classes, weights, hashes)
         return {"counts": Exact.from_limbs(counts)}, data.labels
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> CategoricalTable:

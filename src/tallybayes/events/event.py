@@ -21,6 +21,7 @@ from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
+from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.inputs import Codes, Data, Dense, Floats, Numbers, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.options import Option, is_finite, is_number, is_plain, plain_option, shown
@@ -122,6 +123,12 @@ class Event(ABC, Generic[Data]):
     @abstractmethod
     def count(self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Return the sums of the rows by name, and the values of each column."""
+
+    def count_and_hash(
+        self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
+    ) -> Counted | None:
+        """Return what `count` does and add the hashes of the cells; None if that is no quicker than one by one."""
+        return None
 
     @abstractmethod
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood[Data]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tallybayes import kernels
+from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.leave_one_out import leave_normals_out
 from tallybayes.events.families.normal import Moments, NormalLikelihood, by_class, estimate_normal, over_all
@@ -19,7 +20,7 @@ from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["Gaussian"]
+__all__ = ["Gaussian", "normal_sums"]
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,16 @@ class Gaussian(Event[Dense]):
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Count the exact Σx and Σx² of each class, and the weight of the values."""
-        sums = kernels.power_sums(data.columns, classes, n_classes, order=2, weights=weights)
-        assert sums.second is not None
-        present = Exact.from_limbs(sums.weight)
-        first, second = Exact.from_limbs(sums.first), Exact.from_limbs(sums.second)
-        return {"present": present, "first": first, "second": second}, ()
+        return normal_sums(kernels.power_sums(data.columns, classes, n_classes, weights=weights)), ()
+
+    def count_and_hash(
+        self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
+    ) -> Counted:
+        """Count the same, and hash the rows while they are in a cache."""
+        found = kernels.power_sums(
+            data.columns, classes, n_classes, weights=weights, seeds=hashes.seeds, out=hashes.out
+        )
+        return normal_sums(found), ()
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether no variance is below zero."""
@@ -72,6 +78,13 @@ class Gaussian(Event[Dense]):
         """Return the rows, each to be taken from its class and from the column as a whole."""
         add, columns = leave_normals_out(statistic, data, classes, weights)
         return LeftOut(add, lambda: self.length(data), columns if weights is None else None)
+
+
+def normal_sums(sums: kernels.PowerSums) -> dict[str, Exact]:
+    """Return power sums by the names of the sums."""
+    assert sums.second is not None
+    present = Exact.from_limbs(sums.weight)
+    return {"present": present, "first": Exact.from_limbs(sums.first), "second": Exact.from_limbs(sums.second)}
 
 
 def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)

@@ -18,11 +18,12 @@ from tallybayes import kernels
 from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
+from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, Weights, chunks
 from tallybayes.events.families.cells import choose_cells
 from tallybayes.events.families.experts import Experts
 from tallybayes.events.families.normal import by_class, centre, over_all
-from tallybayes.events.gaussian import Gaussian
+from tallybayes.events.gaussian import Gaussian, normal_sums
 from tallybayes.events.inputs import Dense, Floats, Value
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
 from tallybayes.events.plain_terms import IntervalTable
@@ -242,20 +243,25 @@ class Histogram(Event[Dense]):
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Count the exact moments of each class, and the weight of each bucket."""
+        if weights is None and n_classes <= _FEW_CLASSES:
+            return _count_rows(data, classes, n_classes, None)
         if weights is not None and not weights.all():  # a row without weight must not make buckets coarser
             some = weights > 0
             data, classes, weights = data.map(lambda values: values[some]), classes[some], weights[some]
         sums, _ = Gaussian().count(data, classes, n_classes, weights)
-        if weights is None and n_classes <= _FEW_CLASSES:
-            counted = kernels.count_buckets(data.columns, classes, n_classes)
-            labels = Buckets.split(counted.keys, counted.sizes, counted.shifts)
-            return {**sums, "counts": Exact.from_counts(counted.counts)}, labels
         found = kernels.find_buckets(data.columns)
         counts, _ = kernels.count_codes(tuple(found.codes), classes, n_classes, found.sizes, weights=weights)
         column = np.repeat(np.arange(len(found.sizes)), found.sizes)
         order = np.lexsort((found.keys, column))
         labels = Buckets.split(found.keys[order], found.sizes, found.shifts)
         return {**sums, "counts": Exact.from_limbs(counts).take(order, axis=1)}, labels
+
+    def count_and_hash(
+        self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
+    ) -> Counted | None:
+        """Count the same, and hash the rows while they are in a cache."""
+        few = weights is None and n_classes <= _FEW_CLASSES
+        return _count_rows(data, classes, n_classes, hashes) if few else None
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether no variance is below zero, and every value that is present is in a bucket."""
@@ -305,6 +311,14 @@ class Histogram(Event[Dense]):
     def test_variants(cls) -> list[Self]:
         """Return the average and its three parts."""
         return [cls(), cls("tree"), cls("student"), cls("kernel")]
+
+
+def _count_rows(data: Dense, classes: ClassCodes, n_classes: int, hashes: CellHashes | None) -> Counted:
+    """Count rows without weights, and hash them if asked to; all in one pass over memory."""
+    seeds, out = (None, None) if hashes is None else (hashes.seeds, hashes.out)
+    sums, counted = kernels.count_numbers(data.columns, classes, n_classes, seeds=seeds, out=out)
+    labels = Buckets.split(counted.keys, counted.sizes, counted.shifts)
+    return {**normal_sums(sums), "counts": Exact.from_counts(counted.counts)}, labels
 
 
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:

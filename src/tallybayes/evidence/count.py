@@ -13,6 +13,7 @@ from tallybayes import engines, sources
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.evidence.partial import KeptColumns, PartialEvidence, open_partial
+from tallybayes.evidence.row_hash import RowHashes
 from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample
 from tallybayes.schema.schema import Schema
 
@@ -178,9 +179,10 @@ class Count(Summing):
 
     def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
         rows = RowBatch(batch, first, self.schema.missing)
+        hashes = RowHashes(rows, self.schema) if self.sampled else None
         return PartialEvidence(
-            count_rows(self.schema, rows) if self.counted else Evidence.empty(self.schema),
-            BottomKSample.of(rows, self.schema) if self.sampled else None,
+            count_rows(self.schema, rows, hashes) if self.counted else Evidence.empty(self.schema),
+            None if hashes is None else BottomKSample.of(rows, self.schema, hashes=hashes),
             (KeptColumns(0, self._kept(batch)),) if self.keep else (),
         )
 

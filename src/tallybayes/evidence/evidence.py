@@ -6,9 +6,9 @@ subtracts (`−`), has an identity (`Evidence.empty`), and does not depend on th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,14 @@ from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
-from tallybayes.events.inputs import Encoded
 from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.missing import Markers
+
+if TYPE_CHECKING:
+    from tallybayes.evidence.row_hash import RowHashes
 
 __all__ = [
     "Evidence",
@@ -151,12 +153,14 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
     return count_rows(schema, RowBatch(batch, first, schema.missing))
 
 
-def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
-    """Count rows whose encoded columns others may reuse."""
-    return count_classes(schema, rows, *class_codes(rows, schema.label))
+def count_rows(schema: Schema, rows: RowBatch, hashes: RowHashes | None = None) -> Evidence:
+    """Count rows whose encoded columns others may reuse, and hash what is read anyway if asked to."""
+    return count_classes(schema, rows, *class_codes(rows, schema.label), hashes)
 
 
-def count_classes(schema: Schema, rows: RowBatch, classes: ClassCodes, labels: Categories) -> Evidence:
+def count_classes(
+    schema: Schema, rows: RowBatch, classes: ClassCodes, labels: Categories, hashes: RowHashes | None = None
+) -> Evidence:
     """Count rows, given the code of each row's class and the classes that codes stand for."""
     weights = row_weights(rows, schema.weight)
     total = class_totals(classes, len(labels), weights)
@@ -164,7 +168,10 @@ def count_classes(schema: Schema, rows: RowBatch, classes: ClassCodes, labels: C
     for block in schema.blocks:
         data = rows.encode(block)
         with rows.refusing(block):
-            statistics.append(_count_block(block.event, data, classes, total, weights))
+            counted = None if hashes is None else hashes.count(block, data, classes, len(labels), weights)
+            if counted is None:
+                counted = block.event.count(data, classes, len(labels), weights)
+        statistics.append(_statistic(block.event, total, *counted))
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
@@ -179,7 +186,8 @@ def count_few(schema: Schema, rows: Any) -> Evidence | None:
     classes, labels = found
     total = class_totals(classes, len(labels), None)
     pairs = zip(schema.blocks, encoded, strict=True)
-    statistics = tuple(_count_block(block.event, data, classes, total, None) for block, data in pairs)
+    counted = ((block.event, block.event.count(data, classes, len(labels), None)) for block, data in pairs)
+    statistics = tuple(_statistic(event, total, *found) for event, found in counted)
     return Evidence(schema, labels, total, statistics)
 
 
@@ -193,12 +201,8 @@ def _no_class(schema: Schema) -> tuple[str, ...]:
     return Markers(schema.missing_values, schema.label).of(schema.label)
 
 
-def _count_block(event: Event, data: Encoded, classes: ClassCodes, total: Exact, weights: Weights) -> Statistic:
-    sums, values = event.count(data, classes, total.shape[0], weights)
-    return _statistic(event, total, dict(sums), values)
-
-
-def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: Labels) -> Statistic:
+def _statistic(event: Event, rows: Exact, counted: Mapping[str, Exact], values: Labels) -> Statistic:
+    sums = dict(counted)
     if "present" in sums:  # missing weight is stored instead, since it is mostly zero
         sums["missing"] = _missing(rows, sums.pop("present"), event)
     return Statistic(rows, {k: sums[k] for k in event.sums}, event.sums, values).without_unused_values()

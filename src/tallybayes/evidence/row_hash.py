@@ -8,72 +8,64 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from tallybayes import kernels
-from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.inputs import Codes, Dense, Sparse, Texts
+from tallybayes.events.cell_hashes import CellHashes, hash_values
+from tallybayes.events.event import ClassCodes, Counted, Weights
+from tallybayes.events.inputs import Encoded, Sparse
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.schema.column_names import NumberedNames
-from tallybayes.schema.schema import Schema
+from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["Hashes", "mix", "row_hashes"]
+__all__ = ["Hashes", "RowHashes", "mix", "row_hashes"]
 
 Hashes = npt.NDArray[np.int64]
-
-# Words that are mixed at a time: with all of a million, most of the time went to new memory.
-_MIXED = 1 << 13
 
 
 def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
     """Hash each row's values, class and weight; column names matter, their order does not."""
-    out = np.zeros(len(rows), np.int64)
-    for block in schema.blocks:
-        if block.event.product:  # what it is made of is hashed
-            continue
-        with rows.refusing(block):
-            _add(rows.encode(block), block.columns, out)
-    codes, labels = class_codes(rows, schema.label)
-    kernels.hash_codes((codes,), _of_values(labels, _seed("class")), [len(labels)], out)
-    weights = row_weights(rows, schema.weight)
-    if weights is not None:
-        kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
-    _mix_in_place(out)
-    return out
+    return RowHashes(rows, schema).finish()
 
 
-def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
-    if isinstance(data, Dense):
-        kernels.hash_dense(data.columns, _seeds(columns), out)
-    elif isinstance(data, Sparse):
-        kernels.hash_sparse(*data.parts(), data.width, _seed("sparse"), out)
-    elif isinstance(data, Texts):
-        for column, seed in zip(data.columns, _seeds(columns), strict=True):
-            kernels.hash_texts(column, int(seed), out)
-    elif data.settle is None:
-        _add_codes(data, columns, out)
-    else:
-        added = np.zeros(len(out), np.int64)
-        if _add_codes(data, columns, added):  # the span guessed from the first rows was too small
-            _add_codes(data.settle(), columns, out)
-        else:
-            out += added
+class RowHashes:
+    """Hashes of rows, to which counting adds those of the blocks that it reads anyway."""
 
+    def __init__(self, rows: RowBatch, schema: Schema) -> None:
+        self._rows, self._schema = rows, schema
+        self._out = np.zeros(len(rows), np.int64)
+        # What products are made of is hashed.
+        self._left = [block for block in schema.blocks if not block.event.product]
 
-def _add_codes(data: Codes, columns: Sequence[str], out: Hashes) -> int:
-    """Add the hashes of codes, and return how many codes are out of range."""
-    pairs = zip(data.labels, _seeds(columns), strict=True)
-    hashes = np.concatenate([np.zeros(0, np.int64), *(_of_values(labels, int(seed)) for labels, seed in pairs)])
-    return kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
+    def count(
+        self, block: Block, data: Encoded, classes: ClassCodes, n_classes: int, weights: Weights
+    ) -> Counted | None:
+        """Count a block and add its hashes; None if that is no quicker than one by one."""
+        if block.event.product:
+            return None
+        counted = block.event.count_and_hash(data, classes, n_classes, weights, self._cells(block, data))
+        if counted is not None:
+            self._left = [one for one in self._left if one is not block]
+        return counted
 
+    def finish(self) -> Hashes:  # (n,)
+        """Add what is left and return the hashes, once."""
+        rows, schema, out = self._rows, self._schema, self._out
+        for block in self._left:
+            with rows.refusing(block):
+                data = rows.encode(block)
+                self._cells(block, data).add(data)
+        codes, labels = class_codes(rows, schema.label)
+        kernels.hash_codes((codes,), hash_values(labels, _seed("class")), [len(labels)], out)
+        weights = row_weights(rows, schema.weight)
+        if weights is not None:
+            kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
+        kernels.mix_words(out)
+        return out
 
-def _of_values(labels: Categories, seed: int) -> Hashes:
-    """Hash each value of a column."""
-    out = np.zeros(len(labels), np.int64)
-    kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
-    return out
+    def _cells(self, block: Block, data: Encoded) -> CellHashes:
+        seeds = np.array([_seed("sparse")]) if isinstance(data, Sparse) else _seeds(block.columns)
+        return CellHashes(seeds, self._out)
 
 
 def _seeds(columns: Sequence[str]) -> Hashes:
@@ -92,16 +84,5 @@ def _seed(name: str) -> int:
 def mix(words: Hashes) -> Hashes:
     """Return words in which every bit depends on all bits of the input word."""
     mixed = words.copy()
-    _mix_in_place(mixed.reshape(-1))
+    kernels.mix_words(mixed.reshape(-1))
     return mixed
-
-
-def _mix_in_place(words: Hashes) -> None:
-    bits = words.view(np.uint64)
-    for start in range(0, len(bits), _MIXED):
-        part = bits[start : start + _MIXED]
-        part ^= part >> np.uint64(31)
-        part *= np.uint64(0x7FB5D329728EA185)
-        part ^= part >> np.uint64(27)
-        part *= np.uint64(0x81DADEF4BC2DD44D)
-        part ^= part >> np.uint64(33)

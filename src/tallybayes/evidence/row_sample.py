@@ -19,7 +19,7 @@ from tallybayes import sources
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Dense, Sparse, Texts
 from tallybayes.evidence.evidence import row_weights
-from tallybayes.evidence.row_hash import Hashes, row_hashes
+from tallybayes.evidence.row_hash import Hashes, RowHashes, row_hashes
 from tallybayes.schema.check_label import is_numeric
 from tallybayes.schema.schema import Schema
 
@@ -49,12 +49,15 @@ class Part:
     def __len__(self) -> int:
         return len(self.index)
 
-    def hashed(self, schema: Schema, rows: RowBatch | None = None) -> Part:
+    def hashed(self, schema: Schema) -> Part:
         """Return the same rows with hashes."""
         if self.hashes is not None:
             return self
-        rows = RowBatch(self.batch, 0, schema.missing) if rows is None else rows
-        hashes = row_hashes(rows, schema)  # where all rows have weight, the index has every one in order
+        return self.with_hashes(row_hashes(RowBatch(self.batch, 0, schema.missing), schema))
+
+    def with_hashes(self, hashes: Hashes) -> Part:
+        """Return the same rows with their hashes among those of all rows of the batch."""
+        # where all rows have weight, the index has every one in order
         return replace(self, hashes=hashes if len(self) == len(hashes) else hashes[self.index])
 
     def of(self, places: npt.NDArray[np.integer]) -> Part:
@@ -89,13 +92,15 @@ class BottomKSample:
     room: float = 1.0
 
     @classmethod
-    def of(cls, rows: RowBatch, schema: Schema, room: float = 1.0) -> BottomKSample:
-        """Return the sample of one batch; rows of weight 0 are left out."""
+    def of(cls, rows: RowBatch, schema: Schema, room: float = 1.0, hashes: RowHashes | None = None) -> BottomKSample:
+        """Return the sample of one batch; rows of weight 0 are left out, and hashes may be known in part."""
         weights = row_weights(rows, schema.weight)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
         text = _text_bytes(rows, schema)
         part = Part(rows.batch, index, None if text is None else text[index])
-        return cls(schema, (part,) if _fits([part], room) else _needed([part.hashed(schema, rows)], room), room=room)
+        if hashes is not None or not _fits([part], room):
+            part = part.with_hashes(row_hashes(rows, schema) if hashes is None else hashes.finish())
+        return cls(schema, (part,) if _fits([part], room) else _needed([part], room), room=room)
 
     def __add__(self, other: BottomKSample) -> BottomKSample:
         parts = self.parts + other.parts

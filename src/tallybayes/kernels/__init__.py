@@ -26,7 +26,7 @@ from .buckets import (
     MOST_BUCKETS,
     BucketCodes,
     BucketCounts,
-    count_buckets,
+    count_numbers,
     find_buckets,
     find_cells,
     join_buckets,
@@ -39,7 +39,7 @@ from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .density import density_places, density_sums, density_terms
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
-from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
+from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts, mix_words
 from .instructions import choose
 from .leave_one_out import Coefficients, leave_dense, leave_sparse
 from .moments import exact_moments, to_float
@@ -56,7 +56,7 @@ from .scores import (
     softmax,
     temper,
 )
-from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
+from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
 from .weigh import CodedTerms, WeighedTerms, inverse_times, score_test, weigh_terms
 
 __all__ = [
@@ -76,14 +76,15 @@ __all__ = [
     "NotFinite",
     "PowerSums",
     "WeighedTerms",
+    "Words",
     "add_product",
     "best_class",
     "bin_codes",
     "choose_cells",
     "code_terms",
-    "count_buckets",
     "count_cells",
     "count_codes",
+    "count_numbers",
     "count_pairs",
     "count_sparse",
     "cut_cells",
@@ -110,6 +111,7 @@ __all__ = [
     "log_softmax",
     "logaddexp",
     "mix_experts",
+    "mix_words",
     "ordered",
     "pair_codes",
     "power",

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
-from .types import Columns, Floats, Sizes
+from .types import Columns, Floats, Limbs, PowerSums, Sizes, Words
 
 __all__ = [
     "MOST_BUCKETS",
     "BucketCodes",
     "BucketCounts",
     "JoinedBuckets",
-    "count_buckets",
+    "count_numbers",
     "find_buckets",
     "find_cells",
     "join_buckets",
@@ -96,24 +96,36 @@ def find_buckets(columns: Columns) -> BucketCodes:
     return BucketCodes(*_native.find_buckets(columns))
 
 
-def count_buckets(columns: Columns, classes: NDArray[np.int32], n_classes: int) -> BucketCounts:
-    """Return the buckets of each column, and how many rows of each class are in them.
+def count_numbers(
+    columns: Columns,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    *,
+    seeds: Words | None = None,
+    out: Words | None = None,
+) -> tuple[PowerSums, BucketCounts]:
+    """Return the sums of `power_sums`, and the buckets of each column with the rows of each class in them.
 
-    It takes memory for 1,026 buckets per column and class, so it is meant for few classes.
+    With seeds (F,), the hashes of the rows are added to ``out`` (n,) in the same pass, as `hash_dense` adds them. It
+    takes memory for 1,026 buckets per column and class, so it is meant for few classes.
 
     Parameters
     ----------
     columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
     classes : int32 ndarray, shape (n,)
     n_classes : int
+    seeds, out : int64 ndarrays, shapes (F,) and (n,), optional
 
     Examples
     --------
-    >>> found = count_buckets(np.array([[2.0], [-1.0], [np.nan], [2.0]]), np.array([0, 1, 0, 0], np.int32), 2)
+    >>> sums, found = count_numbers(np.array([[2.0], [-1.0], [np.nan], [2.0]]), np.array([0, 1, 0, 0], np.int32), 2)
+    >>> sums.first.limbs[..., 0].tolist()
+    [[4], [-1]]
     >>> found.counts.tolist(), unordered(found.keys).tolist(), found.shifts.tolist()
     ([[0, 2], [1, 0]], [-1.0, 2.0], [0])
     """
-    return BucketCounts(*_native.count_buckets(columns, classes, n_classes))
+    weight, first, second, *found = _native.count_numbers(columns, classes, n_classes, seeds, out)
+    return PowerSums(Limbs(*weight), Limbs(*first), Limbs(*second)), BucketCounts(*found)
 
 
 def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:  # (F, n)

@@ -8,17 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes
+from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes, Words
 
 
 def power_sums(
-    columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
+    columns: Columns,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    *,
+    order: int = 2,
+    weights: Floats | None = None,
+    seeds: Words | None = None,
+    out: Words | None = None,
 ) -> PowerSums:
     """Return exact sums of w, w·x and w·x² per class and column, each (C, F).
 
     Raise `NotFinite` at an infinite value.
 
-    NaN is a missing value and is left out. Order 1 leaves out the squares.
+    NaN is a missing value and is left out. Order 1 leaves out the squares. With seeds (F,), the hashes of the rows are
+    added to ``out`` (n,) in the same pass, as `hash_dense` adds them.
 
     Examples
     --------
@@ -28,7 +36,7 @@ def power_sums(
     >>> to_float(sums.weight).item(), to_float(sums.first).item(), to_float(sums.second).item()
     (3.0, 1.0, 2e+32)
     """
-    weight, first, second = _native.power_sums(columns, classes, n_classes, order, weights)
+    weight, first, second = _native.power_sums(columns, classes, n_classes, order, weights, seeds, out)
     return PowerSums(Limbs(*weight), Limbs(*first), None if second is None else Limbs(*second))
 
 
@@ -40,10 +48,13 @@ def count_codes(
     *,
     low: int = 0,
     weights: Floats | None = None,
+    hashes: Words | None = None,
+    out: Words | None = None,
 ) -> tuple[Limbs, NDArray[np.int64]]:
     """Return the exact weight of each code per class, and the number of codes outside per column.
 
     The weights are (C, sum(sizes)), columns concatenated. A code outside ``sizes`` is skipped and counted as outside.
+    With hashes (sum(sizes),), those of the rows are added to ``out`` (n,) in the same pass, as `hash_codes` adds them.
 
     Examples
     --------
@@ -51,7 +62,7 @@ def count_codes(
     >>> counts.limbs[..., 0].tolist(), outside.tolist()
     ([[1, 0, 0, 0, 1], [0, 0, 1, 1, 1]], [1, 0])
     """
-    counts, outside = _native.count_codes(columns, classes, n_classes, sizes, low, weights)
+    counts, outside = _native.count_codes(columns, classes, n_classes, sizes, low, weights, hashes, out)
     return Limbs(*counts), outside
 
 

@@ -7,16 +7,13 @@ per column.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
 from .text_normalise import take_apart
-from .types import Codes, Columns, Integers, Sizes
-
-Words: TypeAlias = NDArray[np.int64]
+from .types import Codes, Columns, Integers, Sizes, Words
 
 
 def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
@@ -74,3 +71,17 @@ def hash_texts(column: Any, seed: int, out: Words) -> None:
     (True, 0)
     """
     _native.hash_texts(take_apart(column, "column"), seed, out)
+
+
+def mix_words(words: Words) -> None:
+    """Mix each word in place: afterwards every bit depends on all bits that it had.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.array([0, 1, 2])
+    >>> mix_words(words)
+    >>> int(words[0]), len(set((words[1:] >> 32).tolist()))
+    (0, 2)
+    """
+    _native.mix_words(words)

@@ -13,6 +13,7 @@ Integers: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Columns: TypeAlias = NDArray[np.floating] | Sequence[NDArray[np.floating]]
 Codes: TypeAlias = NDArray[np.integer] | Sequence[NDArray[np.integer]]
 Sizes: TypeAlias = Sequence[int] | Integers
+Words: TypeAlias = NDArray[np.int64]  # numbers modulo 2**64
 
 
 class Limbs(NamedTuple):

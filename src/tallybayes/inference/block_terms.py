@@ -219,9 +219,10 @@ def _bins_of_codes(given: PairTerms, bins: Sequence[CorrectionBins]) -> Codes:  
     return np.concatenate([one.find(mine) for one, mine in zip(bins, each, strict=True)])
 
 
-def shifted(term: Floats) -> Floats:  # (C, n)
+def shifted(term: Floats, out: Floats | None = None) -> Floats:  # (C, n)
     """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
-    by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
+    by_class = np.empty(term.shape[::-1]) if out is None else out
+    by_class[...] = term.T  # NumPy is slow to reduce a short last axis
     refuse_nan(by_class)
     return _shifted_in_place(by_class)
 

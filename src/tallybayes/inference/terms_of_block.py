@@ -125,7 +125,9 @@ class RowsLeftOut:
             if pairs is not None:
                 terms = PairedTerms.of(start, pairs, self.classes, bins)
             else:
-                dense = np.stack([shifted(self._known(term)) for term in self._each(left, options, block)])
+                dense = np.empty((F, len(self.evidence.classes), len(self.classes)))
+                for term, out in zip(self._each(left, options, block), dense, strict=True):
+                    shifted(self._known(term), out)
                 codes = None if likelihood is None else bins_of_rows(bins, likelihood, data, present)
                 terms = RowTerms(start, dense, codes)
         again = None

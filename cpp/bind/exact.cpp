@@ -1,5 +1,6 @@
-// Python bindings from exact sums to doubles.
+// Python bindings of exact sums: adding them up, and rounding them to doubles.
 #include "bind/buffers.hpp"
+#include "exact/add_columns.hpp"
 
 namespace tally {
 
@@ -47,9 +48,28 @@ void exact_moments(nb::handle n, std::int64_t n_base, nb::handle s1, std::int64_
                     output(mean, weight.cells), output(m2, weight.cells), output(rest, weight.cells)});
 }
 
+void add_columns(nb::handle values, nb::handle places, nb::handle out) {
+    const Buffer from(values, "values"), at(places, "places"), to(out, "out", true);
+    from.need_axes(2);
+    at.need_axes(1);
+    at.need_length(from.size(1));
+    to.need_axes(2);
+    to.need_length(from.size(0));
+    const exact::AddColumnsTask task{from.all<const std::int64_t>(Type::i64, "int64"),
+                                     at.all<const std::int64_t>(Type::i64, "int64"), from.size(0), from.size(1),
+                                     to.all<std::int64_t>(Type::i64, "int64"), to.size(1)};
+    bool inside = false;
+    {
+        const nb::gil_scoped_release unlocked;
+        inside = exact::add_columns(task);
+    }
+    if (!inside) refuse("places", "columns that out has", "others");
+}
+
 }  // namespace
 
 void bind_exact(nb::module_& m) {
+    m.def("add_columns", &add_columns);
     m.def("to_float", &to_float);
     m.def("exact_moments", &exact_moments);
 }

@@ -202,6 +202,12 @@ def join_buckets(
     return JoinedBuckets(*(np.array(part, np.int64) for part in (joint, new_sizes, new_shifts, mine, theirs)))
 
 
+def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+    """Add each column to the one at its place, modulo 2^64."""
+    for v, place in enumerate(places):
+        out[:, place] += values[:, v]
+
+
 def count_sparse(
     indptr: Integers,
     indices: Integers,

@@ -254,3 +254,38 @@ def test_keys_and_shifts_that_are_none_are_refused():
         kernels.join_buckets(one[::-1].copy(), [2], shift, one, [2], shift)
     with pytest.raises(ValueError, match="shifts: wanted"):
         kernels.join_buckets(one, [2], np.array([64]), one, [2], shift)
+
+
+@given(seed=st.integers(0, 2**32), rows=st.integers(0, 3), width=st.integers(0, 9), size=st.integers(1, 9))
+@examples(60)
+def test_counts_are_added_at_their_places(seed, rows, width, size):
+    rng = np.random.default_rng(seed)
+    values, places = rng.integers(-(2**63), 2**63 - 1, (rows, width)), rng.integers(0, size, width)
+    got, want = np.ones((2, rows, size), np.int64)
+    kernels.add_columns(values, places, got)
+    reference.add_columns(values, places, want)
+    assert (got == want).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "places", "out", "message"),
+    [
+        (np.ones((1, 2), int), np.array([0, 2]), np.zeros((1, 2), int), "places: wanted columns that out has"),
+        (np.ones((1, 2), int), np.array([-1, 0]), np.zeros((1, 2), int), "places: wanted columns that out has"),
+        (np.ones((1, 2), int), np.array([0]), np.zeros((1, 2), int), "places: wanted length 2"),
+        (np.ones((2, 2), int), np.array([0, 1]), np.zeros((1, 2), int), "out: wanted length 2"),
+        (np.ones((2, 1), int), np.array([0]), np.zeros((2, 4), int)[:, ::2], "out: wanted a C-contiguous array"),
+        (np.ones(2, int), np.array([0, 1]), np.zeros((1, 2), int), "values: wanted 2 axes"),
+    ],
+)
+def test_columns_that_cannot_be_added_are_refused(values, places, out, message):
+    with pytest.raises(ValueError, match=message):
+        kernels.add_columns(values, places, out)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+def test_only_whole_numbers_are_added_to_columns(wrong):
+    given = [np.ones((1, 2), int), np.array([0, 1]), np.zeros((1, 2), int)]
+    given[wrong] = given[wrong].astype(float)
+    with pytest.raises(TypeError, match="wanted int64"):
+        kernels.add_columns(*given)

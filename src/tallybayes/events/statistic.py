@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
@@ -76,8 +77,18 @@ class Statistic:
 
     def add(self, other: Statistic, rows: Exact) -> Statistic:
         """Return the sums of both; classes must be aligned, values are aligned here."""
-        left, right = self.align(other)
-        return self._replace(rows, {k: left.sums[k] + right.sums[k] for k in left.sums}, left.labels)
+        if self.labels == other.labels:
+            return self._replace(rows, {k: self.sums[k] + other.sums[k] for k in self.sums}, self.labels)
+        labels, mine, theirs = self.labels[0].join_all(self.labels, other.labels)
+        size, sums = sum(map(len, labels)), {}
+        for k, sum_ in self.declared.items():
+            one, two = self.sums[k], other.sums[k]
+            by_value, plain = sum_.axis == "value", not sum_.sparse and _is_plain(one) and _is_plain(two)
+            if by_value and plain:
+                sums[k] = _add_at(one, mine, two, theirs, size)
+            else:
+                sums[k] = _moved(one, mine, size) + _moved(two, theirs, size) if by_value else one + two
+        return self._replace(rows, sums, labels)
 
     def subtract(self, other: Statistic, rows: Exact) -> Statistic:
         """Return the sums less those of `other`, without the values that no row has any more."""
@@ -185,21 +196,34 @@ class Statistic:
 
     def _with_labels(self, labels: Labels, index: Index, size: int) -> Statistic:
         """Return the sums among other values: value v becomes value ``index[v]`` of `size`, where they add up."""
-        apart = index[1:] != index[:-1]  # values that become one are neighbours
-        first = None if apart.all() else np.concatenate([[0], np.flatnonzero(apart) + 1])
-        if first is None and len(index) == size:  # rising places, as many as there are: the same values
-            return self._replace(self.rows, self.sums, labels)
-
-        def moved(value: Exact) -> Exact:
-            if first is None:
-                return value.spread(index, size, axis=1)
-            return value.group(first, axis=1).spread(index[first], size, axis=1)
-
-        sums = {k: moved(v) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
+        axes = {k: sum_.axis for k, sum_ in self.declared.items()}
+        sums = {k: _moved(v, index, size) if axes[k] == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 
     def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: Labels) -> Statistic:
         return Statistic(rows, sums, self.declared, labels)
+
+
+def _moved(value: Exact, index: Index, size: int) -> Exact:
+    """Return a sum whose column v becomes column ``index[v]`` of `size`; neighbours of one place add up."""
+    apart = index[1:] != index[:-1]
+    if apart.all():
+        return value if len(index) == size else value.spread(index, size, axis=1)
+    first = np.concatenate([[0], np.flatnonzero(apart) + 1])
+    return value.group(first, axis=1).spread(index[first], size, axis=1)
+
+
+def _is_plain(value: Exact) -> bool:
+    """Return whether numbers are counts of less than 2^31, which add up without a carry."""
+    return value.is_whole and not value.is_zero
+
+
+def _add_at(one: Exact, mine: Index, other: Exact, theirs: Index, size: int) -> Exact:  # (C, size)
+    """Return the plain sums of both, moved; in one step, since new memory for each side takes longer than adding."""
+    total = np.zeros((one.shape[0], size), np.int64)
+    for value, places in ((one, mine), (other, theirs)):
+        kernels.add_columns(value.limbs[..., 0], places, total)
+    return Exact.from_counts(total)
 
 
 NEVER_THERE = (

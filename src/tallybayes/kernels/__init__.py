@@ -35,7 +35,7 @@ from .buckets import (
 )
 from .cells import ChosenCells, bin_codes, choose_cells, code_terms, count_cells, cut_cells, cut_runs, pair_codes
 from .contributions import terms_codes, terms_dense
-from .counts import count_codes, count_pairs, count_sparse, power_sums
+from .counts import add_columns, count_codes, count_pairs, count_sparse, power_sums
 from .density import density_places, density_sums, density_terms
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
@@ -77,6 +77,7 @@ __all__ = [
     "PowerSums",
     "WeighedTerms",
     "Words",
+    "add_columns",
     "add_product",
     "best_class",
     "bin_codes",

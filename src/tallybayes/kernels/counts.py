@@ -106,3 +106,16 @@ def count_sparse(
     [[2, 0, 4], [1, 0, 0]]
     """
     return Limbs(*_native.count_sparse(indptr, indices, data, n_columns, classes, n_classes, weights, binary))
+
+
+def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+    """Add whole numbers (R, V) to `out` (R, S): column v to column ``places[v]``, modulo 2^64.
+
+    Examples
+    --------
+    >>> out = np.zeros((1, 3), np.int64)
+    >>> add_columns(np.array([[5, 6, 7]]), np.array([0, 2, 2]), out)
+    >>> out.tolist()
+    [[5, 0, 13]]
+    """
+    _native.add_columns(values, places, out)

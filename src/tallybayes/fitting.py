@@ -18,6 +18,7 @@ from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibrate import calibrate as calibrated
+from tallybayes.inference.calibrate import rows_needed
 from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
 from tallybayes.inference.estimate import log_prior
 from tallybayes.kernels.text import Tokenizer
@@ -204,7 +205,7 @@ def fit_with(
 ) -> Model:
     """Fit a model with the options as one value."""
     saved = Checkpoint.of(checkpoint)
-    model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads)
+    model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads, more_follow=False)
     check_classes(model)
     if saved is not None and not saved.kept:
         saved.remove()
@@ -219,8 +220,11 @@ def begin(
     weights: Any = None,
     checkpoint: Checkpoint | None = None,
     threads: int | None = None,
+    more_follow: bool = True,
 ) -> tuple[Model, BottomKSample | None]:
     """Fit a model that may have a single class, because more may follow.
+
+    Unless more rows follow, no more are sampled than it takes to calibrate the model once.
 
     Returns
     -------
@@ -244,7 +248,8 @@ def begin(
         sampled = choices.open(schema)
         if checkpoint is None:
             rows = rows if choices.structure == "naive" else rows.buffered()
-            found = count(schema, rows, workers, sampled=sampled)
+            needed = None if more_follow else rows_needed(schema, choices)
+            found = count(schema, rows, workers, sampled=sampled, rows_needed=needed)
         else:
             found = checkpoint.count(schema, rows, workers, sampled=sampled)
         return add_structure(found, choices, rows, workers), rows.name

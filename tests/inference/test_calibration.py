@@ -14,8 +14,10 @@ from scipy.special import logsumexp
 import tallybayes as tb
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.evidence import row_sample
+from tallybayes.fitting import FitOptions, begin
 from tallybayes.inference import calibrate, leave_one_out
 from tallybayes.inference.calibration import Calibration
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.temperature import fit_temper
 from tallybayes.storage.model_file import dump, parse_bytes
 
@@ -293,3 +295,19 @@ def test_without_smoothing_rows_left_out_may_be_impossible_and_are_counted() -> 
     assert model.calibration is not None
     assert model.calibration.alphas == {}
     assert model.calibration.unscored == 1  # r is nowhere else
+
+
+@pytest.mark.parametrize("calibrate", ["auto", "one"])
+def test_no_more_rows_are_sampled_than_calibrating_takes(calibrate: Any) -> None:
+    rng = np.random.default_rng(3)
+    y = np.sort(rng.integers(0, 30, 20_000))  # each batch has other classes
+    X = rng.integers(0, 9, (len(y), 20)) + y[:, None] % 3
+    table = pa.table({**{f"x{f}": X[:, f].astype(float) for f in range(20)}, "y": y})
+    batches = pa.Table.from_batches(table.to_batches(max_chunksize=3000))
+    options = FitOptions(choices=Choices(calibrate=calibrate))
+    model, sample = begin(table, "y", options)
+    few, smaller = begin(batches, "y", options, more_follow=False, threads=2)
+    assert few == model == tb.fit(table, "y", calibrate=calibrate)
+    assert smaller is not None
+    assert sample is not None
+    assert model.calibration.rows <= len(smaller.first()) < len(sample.first()) == len(y)

@@ -14,7 +14,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.evidence.partial import KeptColumns, PartialEvidence, open_partial
 from tallybayes.evidence.row_hash import RowHashes
-from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample
+from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample, room_for
 from tallybayes.schema.schema import Schema
 
 __all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
@@ -31,7 +31,13 @@ _TOGETHER = 32 << 20
 
 
 def count(
-    schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool = False, keep: Sequence[str] = ()
+    schema: Schema,
+    rows: engines.Partitioned,
+    threads: int,
+    *,
+    sampled: bool = False,
+    rows_needed: Callable[[int], int] | None = None,
+    keep: Sequence[str] = (),
 ) -> PartialEvidence:
     """Count all rows.
 
@@ -45,10 +51,12 @@ def count(
         The number of threads, for rows on this machine.
     sampled : bool
         Whether to take the sample that calibrates a model.
+    rows_needed : callable, optional
+        Takes the number of classes of some of the rows, and returns how many sampled rows are enough.
     keep : sequence of str
         Columns to return as they are, partition by partition.
     """
-    return _run(Count(schema, sampled=sampled, keep=tuple(keep)), rows, threads)
+    return _run(Count(schema, sampled=sampled, rows_needed=rows_needed, keep=tuple(keep)), rows, threads)
 
 
 def sample(schema: Schema, rows: engines.Partitioned, threads: int) -> BottomKSample:
@@ -109,6 +117,8 @@ class Count(Summing):
         Whether to count the rows, and to sample them.
     share : float
         The fraction of the sample that each partition sends.
+    rows_needed : callable, optional
+        Takes the number of classes of some of the rows, and returns how many sampled rows are enough.
     keep : tuple of str
         Columns to return as they are.
     """
@@ -117,6 +127,7 @@ class Count(Summing):
     counted: bool = True
     sampled: bool = False
     share: float = 1.0
+    rows_needed: Callable[[int], int] | None = None
     keep: tuple[str, ...] = ()
 
     @property
@@ -180,11 +191,18 @@ class Count(Summing):
     def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
         rows = RowBatch(batch, first, self.schema.missing)
         hashes = RowHashes(rows, self.schema) if self.sampled else None
+        evidence = count_rows(self.schema, rows, hashes) if self.counted else Evidence.empty(self.schema)
         return PartialEvidence(
-            count_rows(self.schema, rows, hashes) if self.counted else Evidence.empty(self.schema),
-            None if hashes is None else BottomKSample.of(rows, self.schema, hashes=hashes),
+            evidence,
+            None if hashes is None else BottomKSample.of(rows, self.schema, self._room(evidence), hashes=hashes),
             (KeptColumns(0, self._kept(batch)),) if self.keep else (),
         )
+
+    def _room(self, evidence: Evidence) -> float:
+        """Return the size of the sample, as a fraction of the usual, that is enough for these rows and any others."""
+        if self.rows_needed is None or not self.counted or self.share < 1:  # shares are of the usual size
+            return 1.0
+        return room_for(self.rows_needed(len(evidence.classes)))
 
     def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns to keep; texts as codes, since classes and groups repeat."""

@@ -23,7 +23,7 @@ from tallybayes.evidence.row_hash import Hashes, RowHashes, row_hashes
 from tallybayes.schema.check_label import is_numeric
 from tallybayes.schema.schema import Schema
 
-__all__ = ["BottomKSample"]
+__all__ = ["BottomKSample", "room_for"]
 
 # A smoothing, a temperature and at most some hundred weights are fitted: more rows or bytes would hardly improve them.
 MOST_ROWS = 50_000
@@ -103,12 +103,11 @@ class BottomKSample:
         return cls(schema, (part,) if _fits([part], room) else _needed([part], room), room=room)
 
     def __add__(self, other: BottomKSample) -> BottomKSample:
-        parts = self.parts + other.parts
+        parts, room = self.parts + other.parts, min(self.room, other.room)  # each is enough for all rows
         bound = min((one for one in (self.bound, other.bound) if one is not None), default=None)
-        if _fits(parts, self.room):
-            return replace(self, parts=parts, bound=bound)
-        needed = _needed([part.hashed(self.schema) for part in parts], self.room)
-        return replace(self, parts=_not_held(needed), bound=bound)
+        if not _fits(parts, room):
+            parts = _not_held(_needed([part.hashed(self.schema) for part in parts], room))
+        return replace(self, parts=parts, bound=bound, room=room)
 
     def __sub__(self, other: BottomKSample) -> BottomKSample:
         mine, gone = self._one(), other._one()
@@ -159,8 +158,8 @@ class BottomKSample:
     @property
     def has_all(self) -> bool:
         """Whether no row of weight was left out."""
-        few = sum(map(len, self.parts)) < MOST_ROWS and all(part.text is None for part in self.parts)
-        return few and self.bound is None
+        few = sum(map(len, self.parts)) < min(1.0, self.room) * MOST_ROWS
+        return few and all(part.text is None for part in self.parts) and self.bound is None
 
     def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> BottomKSample | None:
         """Return the sample of a subset of the rows seen; None if too few of them were kept.
@@ -212,6 +211,11 @@ class BottomKSample:
         texts = [part.text for part in parts if part.text is not None]
         text = np.concatenate(texts)[order] if texts else None
         return Part(_in_order(parts, order), np.arange(len(order)), text, hashes[order])
+
+
+def room_for(rows: int) -> float:
+    """Return the size of a sample of some rows as a multiple of the usual, at most 1."""
+    return min(1.0, rows / MOST_ROWS)
 
 
 def _known(hashes: Hashes | None) -> Hashes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,13 @@ from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
-from tallybayes.inference.sample_size import has_few_terms, rows_for_one_weight, rows_to_weigh
+from tallybayes.inference.sample_size import (
+    has_few_terms,
+    most_rows_to_calibrate,
+    rows_for_one_weight,
+    rows_to_calibrate,
+    rows_to_weigh,
+)
 from tallybayes.inference.sampled_rows import SampledRows, at_most_one
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
@@ -35,7 +42,7 @@ from tallybayes.inference.weight_one import with_products
 from tallybayes.inference.weights import ColumnWeights, share_of_others
 from tallybayes.schema.schema import Schema
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "rows_needed"]
 
 # Smoothings tried are powers of ten, four to a decade: the loss hardly changes between two of them.
 _PER_DECADE = 4
@@ -101,17 +108,25 @@ def _size(evidence: Evidence) -> tuple[int, int]:
     return len(evidence.schema.columns), len(evidence.classes)
 
 
-def _by_column(evidence: Evidence) -> bool:
+def _by_column(schema: Schema) -> bool:
     """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
-    return not any(block.event.input in ("bag", "text") for block in evidence.schema.blocks)
+    return not any(block.event.input in ("bag", "text") for block in schema.blocks)
 
 
 def _most_rows(evidence: Evidence, choices: Choices) -> int | None:
     """Return how many rows are enough; None where something else than weights of columns is to be chosen."""
-    if choices.calibrate is None or choices.tuned(evidence.schema) or not _by_column(evidence):
-        return None
-    columns, classes = _size(evidence)
-    return rows_to_weigh(columns if has_few_terms(columns, classes) else 1, classes)
+    return rows_to_calibrate(*_size(evidence)) if _only_weighs(evidence.schema, choices) else None
+
+
+def _only_weighs(schema: Schema, choices: Choices) -> bool:
+    """Return whether weights of columns are all that is to be chosen."""
+    return choices.calibrate is not None and not choices.tuned(schema) and _by_column(schema)
+
+
+def rows_needed(schema: Schema, choices: Choices) -> Callable[[int], int] | None:
+    """Return how many rows of a sample are enough, given the number of classes of some of the rows; None for all."""
+    only = choices.structure == "naive" and _only_weighs(schema, choices)
+    return partial(most_rows_to_calibrate, len(schema.columns)) if only else None
 
 
 class _Search:
@@ -147,7 +162,7 @@ class _Search:
 
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
-        weighted = self.choices.calibrate is not None and _by_column(self.evidence)
+        weighted = self.choices.calibrate is not None and _by_column(self.evidence.schema)
         if alphas or not weighted:
             n = len(self.classes)
             many = n if self.weights is None else float(self.weights.sum())

@@ -1,6 +1,8 @@
 // Python bindings of exact sums: adding them up, and rounding them to doubles.
 #include "bind/buffers.hpp"
 #include "exact/add_columns.hpp"
+#include "exact/add_limbs.hpp"
+#include "exact/look_up_counts.hpp"
 
 namespace tally {
 
@@ -66,10 +68,40 @@ void add_columns(nb::handle values, nb::handle places, nb::handle out) {
     if (!inside) refuse("places", "columns that out has", "others");
 }
 
+nb::tuple add_limbs(nb::handle left, nb::handle right, nb::handle out) {
+    const LimbsBuffer one(left, 0, "left"), other(right, 0, "right");
+    const Buffer to(out, "out", true);
+    std::int64_t size = 1;
+    for (int axis = 0; axis < to.ndim(); ++axis) size *= to.size(axis);
+    const std::int64_t limbs = one.cells * one.view.length;
+    if (other.cells * other.view.length != limbs) refuse("right", "as many limbs as left has", "others");
+    if (size != limbs) refuse("out", "as many limbs as left has", "others");
+    const exact::AddLimbsTask task{one.view.data, other.view.data, to.all<std::int64_t>(Type::i64, "int64"), limbs};
+    exact::Bits bits{};
+    {
+        const nb::gil_scoped_release unlocked;
+        bits = exact::add_limbs(task);
+    }
+    return nb::make_tuple(bits.before, bits.after);
+}
+
+std::int64_t look_up_counts(nb::handle counts, nb::handle values, nb::handle out) {
+    const Buffer from(counts, "counts"), known(values, "values");
+    from.need_axes(2);
+    known.need_axes(1);
+    const Matrix to(out, "out", from.size(1), from.size(0), true);
+    const exact::LookUpCountsTask task{from.all<const std::int64_t>(Type::i64, "int64"), from.size(0), from.size(1),
+                                       known.all<const double>(Type::f64, "float64"), known.size(0), to.data};
+    const nb::gil_scoped_release unlocked;
+    return exact::look_up_counts(task);
+}
+
 }  // namespace
 
 void bind_exact(nb::module_& m) {
     m.def("add_columns", &add_columns);
+    m.def("add_limbs", &add_limbs);
+    m.def("look_up_counts", &look_up_counts);
     m.def("to_float", &to_float);
     m.def("exact_moments", &exact_moments);
 }

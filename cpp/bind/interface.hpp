@@ -249,7 +249,7 @@ struct ScoreSparseTask {
 struct LeaveSparseTask {
     Sparse matrix;
     const std::int32_t* classes;  // (n,)
-    const double* counts;         // (n_columns, C)
+    const std::int64_t* counts;   // (C, n_columns)
     const double* alpha;          // (n_columns,)
     std::int64_t n_classes;
     double* out;  // OUT (n,), added to

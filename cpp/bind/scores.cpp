@@ -102,9 +102,10 @@ void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::ha
 
 void leave_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle classes, nb::handle counts,
                   nb::handle alpha, nb::handle out) {
-    const Matrix table(counts, "counts", -1, -1);
+    const Buffer table(counts, "counts");
+    table.need_axes(2);
     const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
-    const Sparse matrix = sparse_view(starts, index, entries, table.size(0));
+    const Sparse matrix = sparse_view(starts, index, entries, table.size(1));
     const ClassBuffer own(classes);
     own.need_length(matrix.n_rows);
     const Buffer added(alpha, "alpha"), scores(out, "out", true);
@@ -113,7 +114,8 @@ void leave_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::ha
     scores.need_axes(1);
     scores.need_length(matrix.n_rows);
     run(&Kernels::leave_sparse,
-        LeaveSparseTask{matrix, own.data, table.data, added.all<const double>(Type::f64, "float64"), table.size(1),
+        LeaveSparseTask{matrix, own.data, table.all<const std::int64_t>(Type::i64, "int64"),
+                        added.all<const double>(Type::f64, "float64"), table.size(0),
                         scores.all<double>(Type::f64, "float64")});
 }
 

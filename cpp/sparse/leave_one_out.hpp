@@ -1,8 +1,8 @@
 // Leave-one-out scores of sparse rows of counts: each row is first taken out of the counts of its own class.
 //
-// With c the class of row i and x its entry in column f, out[i] += sum over entries of x * log(counts[f, c] - x +
+// With c the class of row i and x its entry in column f, out[i] += sum over entries of x * log(counts[c, f] - x +
 // alpha[f]). The other classes' scores do not change without the row: score_sparse gives them.
-// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,); counts (F, C); alpha (F,). The caller
+// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,); counts (C, F); alpha (F,). The caller
 // guarantees only that the arrays have their stated lengths. A logarithm of 0 is -inf, of less NaN; an entry of 0 adds
 // nothing. OUT: out (n,), added to. Cost: a logarithm per entry, four at a time. Twin: reference.leave_sparse.
 #pragma once
@@ -36,6 +36,7 @@ inline Fault leave_sparse_typed(const LeaveSparseTask& task) {
         if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
         const i64 c = task.classes[i];
         if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
+        const i64* const counts = task.counts + c * matrix.n_columns;
         F4 sum = all(0.0);
         for (i64 from = span.from; from < span.to; from += kBlock) {
             const i64 count = smaller(kBlock, span.to - from);
@@ -43,13 +44,13 @@ inline Fault leave_sparse_typed(const LeaveSparseTask& task) {
                 const i64 at = from + k;
                 if (F > 0 && at + kAhead < matrix.n_entries) {
                     const u64 next = static_cast<u64>(static_cast<i64>(indices[at + kAhead]));
-                    prefetch(task.counts + static_cast<i64>(next < F ? next : 0) * C + c);
+                    prefetch(counts + static_cast<i64>(next < F ? next : 0));
                 }
                 const u64 f = static_cast<u64>(static_cast<i64>(indices[at]));
                 if (f >= F) return {FaultKind::bad_index, i, static_cast<i64>(f), 0.0};
                 times[k] = static_cast<double>(data[at]);
                 // an entry of 0 adds 0 times the logarithm of 1, whatever its column's count
-                left[k] = times[k] == 0.0 ? 1.0 : task.counts[static_cast<i64>(f) * C + c] - times[k] + task.alpha[f];
+                left[k] = times[k] == 0.0 ? 1.0 : static_cast<double>(counts[f]) - times[k] + task.alpha[f];
             }
             for (i64 k = count; k % 4 != 0; ++k) {
                 times[k] = 0.0;

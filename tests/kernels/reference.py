@@ -202,10 +202,24 @@ def join_buckets(
     return JoinedBuckets(*(np.array(part, np.int64) for part in (joint, new_sizes, new_shifts, mine, theirs)))
 
 
+def add_limbs(left: NDArray[np.int64], right: NDArray[np.int64], out: NDArray[np.int64]) -> tuple[int, int]:
+    """Add limbs modulo 2^64; return the bits of the greatest magnitude before and after."""
+    out[...] = left + right
+    before, after = ([abs(int(x)) for x in part.ravel()] for part in (np.concatenate([left, right]), out))
+    return max(before, default=0).bit_length(), max(after, default=0).bit_length()
+
+
 def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     """Add each column to the one at its place, modulo 2^64."""
     for v, place in enumerate(places):
         out[:, place] += values[:, v]
+
+
+def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> int:
+    """Look up the value of each count, transposed; return how many have none, which are NaN."""
+    known = (counts >= 0) & (counts < len(values))
+    out[:] = np.where(known, np.append(values, 0.0)[np.where(known, counts, 0)], np.nan).T
+    return int((~known).sum())
 
 
 def count_sparse(
@@ -466,7 +480,7 @@ def leave_sparse(
     indices: Integers,
     data: NDArray[Any],
     classes: NDArray[np.int32],
-    counts: Floats,
+    counts: NDArray[np.int64],
     alpha: Floats,
     out: Floats,
 ) -> None:
@@ -476,7 +490,7 @@ def leave_sparse(
             for k in range(indptr[i], indptr[i + 1]):
                 x, f = float(data[k]), indices[k]
                 if x != 0:
-                    out[i] += x * np.log(counts[f, classes[i]] - x + alpha[f])
+                    out[i] += x * np.log(counts[classes[i], f] - x + alpha[f])
 
 
 def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:

@@ -65,7 +65,7 @@ def sparse(classes: int) -> Iterator[np.ndarray]:
     kernels.score_sparse(indptr, indices, data, rng.normal(size=(50, classes)), out)
     limbs = kernels.count_sparse(indptr, indices, data, 50, np.zeros(20, np.int32), 1, weights=rng.random(20))
     own, y = np.zeros(20), rng.integers(0, classes, 20).astype(np.int32)
-    kernels.leave_sparse(indptr, indices, data, y, rng.exponential(90, (50, classes)), rng.random(50), own)
+    kernels.leave_sparse(indptr, indices, data, y, rng.poisson(90, (classes, 50)), rng.random(50), own)
     yield from (out, kernels.to_float(limbs), own)
 
 

@@ -122,3 +122,27 @@ def test_unequal_shapes_are_refused():
     two, three = Limbs(np.ones((2, 1), np.int64), 0), Limbs(np.ones((3, 1), np.int64), 0)
     with pytest.raises(ValueError, match="shape"):
         kernels.exact_moments(two, two, three)
+
+
+@given(st.lists(st.tuples(INT64 | st.integers(-3, 3), INT64 | st.integers(-3, 3)), max_size=9))
+@examples(100)
+def test_limbs_are_added_and_measured(pairs):
+    left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+    got, want = np.zeros((2, len(pairs)), np.int64)
+    assert kernels.add_limbs(left, right, got) == reference.add_limbs(left, right, want)
+    assert (got == want).all()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "out", "message"),
+    [
+        (np.ones((2, 2), int), np.ones((2, 1), int), np.ones((2, 2), int), "right: wanted as many limbs"),
+        (np.ones((2, 2), int), np.ones((2, 2), int), np.ones(3, int), "out: wanted as many limbs"),
+        (np.ones((2, 2), int), np.ones((2, 2)), np.ones((2, 2), int), "right: wanted int64"),
+        (np.ones((2, 4), int)[:, ::2], np.ones((2, 2), int), np.ones((2, 2), int), "left: wanted a C-contiguous"),
+        (np.ones((2, 2), int), np.ones((2, 2), int), np.ones((2, 2)), "out: wanted int64"),
+    ],
+)
+def test_limbs_that_cannot_be_added_are_refused(left, right, out, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        kernels.add_limbs(left, right, out)

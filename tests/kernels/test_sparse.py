@@ -10,6 +10,8 @@ from tests.examples import examples
 
 from . import reference
 
+ONES = np.ones((1, 2), np.int64)  # the counts of two columns in one class
+
 
 @st.composite
 def matrices(draw):
@@ -77,14 +79,13 @@ def test_rows_left_out_of_their_own_counts(each_isa, drawn, alpha):
     (indptr, indices, data), columns, y, n_classes = drawn
     data = np.minimum(data, 1e9).astype(data.dtype)
     rng = np.random.default_rng(len(y))
-    counts, lengths = np.zeros((columns, n_classes)), np.zeros(len(y))
+    counts, lengths = np.zeros((n_classes, columns), np.int64), np.zeros(len(y))
     for i, c in enumerate(y):
         entries = slice(indptr[i], indptr[i + 1])
-        np.add.at(counts, (indices[entries], c), data[entries])
+        np.add.at(counts, (c, indices[entries]), data[entries].astype(np.int64))
         lengths[i] = data[entries].sum()
     counts -= rng.random(counts.shape) < 0.05  # more is taken away than there is: no number
-    counts[rng.random(counts.shape) < 0.02] = np.inf
-    task = indptr, indices, data, y, counts, np.full(columns, alpha)
+    task = indptr, indices, data, y, counts, np.where(rng.random(columns) < 0.02, np.inf, alpha)
     start = rng.normal(size=len(y))
     want = start.copy()
     reference.leave_sparse(*task, want)
@@ -94,6 +95,32 @@ def test_rows_left_out_of_their_own_counts(each_isa, drawn, alpha):
         finite = np.isfinite(want)
         assert np.array_equal(got[~finite], want[~finite], equal_nan=True)
         assert (np.abs(got[finite] - want[finite]) <= 1e-15 * (1 + 750 * lengths[finite])).all()
+
+
+@given(seed=st.integers(0, 2**32), classes=st.integers(0, 5), columns=st.integers(0, 20), known=st.integers(0, 6))
+@examples(60)
+def test_counts_are_looked_up(seed, classes, columns, known):
+    rng = np.random.default_rng(seed)
+    counts = rng.choice([-(2**63), -1, 0, 1, 2, 3, 5, 2**63 - 1], (classes, columns))
+    values = rng.normal(size=known)
+    got, want = np.zeros((2, columns, classes))
+    assert kernels.look_up_counts(counts, values, got) == reference.look_up_counts(counts, values, want)
+    assert np.array_equal(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("counts", "values", "out", "message"),
+    [
+        (np.ones((2, 3), int), np.ones(2), np.ones((2, 3)), r"out: wanted shape \(3, 2\)"),
+        (np.ones(2, int), np.ones(2), np.ones((2, 1)), "counts: wanted 2 axes"),
+        (np.ones((2, 3)), np.ones(2), np.ones((3, 2)), "counts: wanted int64"),
+        (np.ones((2, 3), int), np.ones(2, int), np.ones((3, 2)), "values: wanted float64"),
+        (np.ones((2, 6), int)[:, ::2], np.ones(2), np.ones((3, 2)), "counts: wanted a C-contiguous array"),
+    ],
+)
+def test_counts_that_cannot_be_looked_up_are_refused(counts, values, out, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        kernels.look_up_counts(counts, values, out)
 
 
 def test_whole_numbers_need_one_limb():
@@ -136,7 +163,9 @@ def test_row_bounds_outside_the_entries_are_refused(each_isa, indptr):
         with pytest.raises(ValueError, match="indptr"):
             kernels.score_sparse(indptr, indices, data, np.zeros((2, 1)), np.zeros((1, 1)))
         with pytest.raises(ValueError, match="indptr"):
-            kernels.leave_sparse(indptr, indices, data, np.zeros(1, np.int32), np.ones((2, 1)), np.ones(2), np.zeros(1))
+            kernels.leave_sparse(
+                indptr, indices, data, np.zeros(1, np.int32), np.ones((1, 2), int), np.ones(2), np.zeros(1)
+            )
 
 
 @pytest.mark.parametrize("index", [-1, 2, 2**40, -(2**63), 2**63 - 1])
@@ -147,7 +176,9 @@ def test_indices_outside_the_columns_are_refused(each_isa, index):
             with pytest.raises(ValueError, match="indices"):
                 kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1, weights=weights)
         with pytest.raises(ValueError, match="indices"):
-            kernels.leave_sparse(indptr, indices, data, np.zeros(1, np.int32), np.ones((2, 1)), np.ones(2), np.zeros(1))
+            kernels.leave_sparse(
+                indptr, indices, data, np.zeros(1, np.int32), np.ones((1, 2), int), np.ones(2), np.zeros(1)
+            )
         for n_classes in (1, 5, 21):
             with pytest.raises(ValueError, match="indices"):
                 kernels.score_sparse(indptr, indices, data, np.zeros((2, n_classes)), np.zeros((1, n_classes)))

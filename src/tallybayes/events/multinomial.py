@@ -64,7 +64,7 @@ class Multinomial(BagEvent):
         if weights is not None or not counts.is_whole:
             return super().without_rows(statistic, data, classes, weights)
         bag = data if isinstance(data, Sparse) else entries_of(data)
-        each = WholeCounts(bag, classes, *_counts(statistic))
+        each = WholeCounts(bag, classes, counts)
         return LeftOut(each.add, lambda: each.lengths, under=each.under)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:

@@ -78,7 +78,11 @@ class Exact:
         """Return the canonical form, computed once."""
         digits = self._digits
         if not digits.resolved:
-            self._digits = digits = _settled(digits.limbs, digits.base)
+            if digits.bits < _LIMB and digits.limbs.shape[-1] == 1 and digits.limbs.any():  # measured before
+                digits = digits._replace(limbs=np.ascontiguousarray(digits.limbs), resolved=True)
+            else:
+                digits = _settled(digits.limbs, digits.base)
+            self._digits = digits
         return digits
 
     @property
@@ -185,11 +189,26 @@ class Exact:
         return f"Exact({self.to_float()!r})"
 
     def _combine(self, other: Exact, operation: np.ufunc) -> Exact:
+        large = self._add_large(other) if operation is np.add else None
+        if large is not None:
+            return large
         if other._is_plainly_zero() and self.shape == other.shape:
             return self
         left, right, low, high = self._on_one_grid(other)
         limbs = operation(_widen(left, low, high), _widen(right, low, high))
         return Exact(limbs, low, bits=max(left.bits, right.bits) + 1)
+
+    def _add_large(self, other: Exact) -> Exact | None:
+        """Add large arrays of unknown limbs in one pass, which measures them too; None for others, or on overflow."""
+        left, right = self._digits, other._digits
+        unknown = left.bits == right.bits == _ANY_BITS and left.base == right.base and left.limbs.size > _REMEMBERED
+        if not unknown or left.limbs.shape != right.limbs.shape:
+            return None
+        if not (left.limbs.flags.c_contiguous and right.limbs.flags.c_contiguous):
+            return None
+        limbs = np.empty(left.limbs.shape, np.int64)
+        before, after = kernels.add_limbs(left.limbs, right.limbs, limbs)
+        return Exact(limbs, left.base, bits=after) if before <= _MOST_BITS else None
 
     def _on_one_grid(self, other: Exact) -> tuple[_Digits, _Digits, int, int]:
         """Return both sides' digits, small enough to add, and their joint grid range."""

@@ -35,14 +35,14 @@ from .buckets import (
 )
 from .cells import ChosenCells, bin_codes, choose_cells, code_terms, count_cells, cut_cells, cut_runs, pair_codes
 from .contributions import terms_codes, terms_dense
-from .counts import add_columns, count_codes, count_pairs, count_sparse, power_sums
+from .counts import add_columns, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
 from .density import density_places, density_sums, density_terms
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts, mix_words
 from .instructions import choose
 from .leave_one_out import Coefficients, leave_dense, leave_sparse
-from .moments import exact_moments, to_float
+from .moments import add_limbs, exact_moments, to_float
 from .normals import NormalSums
 from .scores import (
     best_class,
@@ -78,6 +78,7 @@ __all__ = [
     "WeighedTerms",
     "Words",
     "add_columns",
+    "add_limbs",
     "add_product",
     "best_class",
     "bin_codes",
@@ -111,6 +112,7 @@ __all__ = [
     "log1p",
     "log_softmax",
     "logaddexp",
+    "look_up_counts",
     "mix_experts",
     "mix_words",
     "ordered",

@@ -119,3 +119,17 @@ def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArr
     [[5, 0, 13]]
     """
     _native.add_columns(values, places, out)
+
+
+def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> int:
+    """Write what counts (C, F) stand for into `out` (F, C): ``values[k]`` for a count of k.
+
+    Return how many counts have no value; these become NaN.
+
+    Examples
+    --------
+    >>> out = np.zeros((3, 1))
+    >>> look_up_counts(np.array([[1, 0, 2]]), np.array([0.5, 0.25]), out), out.tolist()
+    (1, [[0.25], [0.5], [nan]])
+    """
+    return _native.look_up_counts(counts, values, out)

@@ -85,7 +85,7 @@ def leave_sparse(
     indices: Integers,
     data: NDArray[Any],
     classes: NDArray[np.int32],
-    counts: Floats,
+    counts: NDArray[np.int64],
     alpha: Floats,
     out: Floats,
 ) -> None:
@@ -96,7 +96,7 @@ def leave_sparse(
 
     Parameters
     ----------
-    counts : float64 ndarray, shape (n_columns, C)
+    counts : int64 ndarray, shape (C, n_columns)
         The counts of each column in each class, the rows included.
     alpha : float64 ndarray, shape (n_columns,)
         What is added to the counts of each column.
@@ -107,7 +107,7 @@ def leave_sparse(
     --------
     >>> from scipy.sparse import csr_array
     >>> x, out = csr_array(np.array([[2, 0]])), np.zeros(1)
-    >>> counts = np.array([[5.0], [1.0]])
+    >>> counts = np.array([[5, 1]])
     >>> leave_sparse(x.indptr, x.indices, x.data, np.zeros(1, np.int32), counts, np.ones(2), out)
     >>> (out - 2 * np.log(5 - 2 + 1)).round(12).tolist()
     [0.0]

@@ -1,11 +1,24 @@
-"""Wrappers of the kernels that round exact sums to doubles, once, at the end."""
+"""Wrappers of the kernels that add exact sums, and round them to doubles, once, at the end."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _native
 from .types import Floats, Limbs
+
+
+def add_limbs(left: NDArray[np.int64], right: NDArray[np.int64], out: NDArray[np.int64]) -> tuple[int, int]:
+    """Write the sums of limbs into `out`, modulo 2^64; return the bits of the greatest magnitude before and after.
+
+    Examples
+    --------
+    >>> out = np.zeros(2, np.int64)
+    >>> add_limbs(np.array([-8, 1]), np.array([3, 2]), out), out.tolist()
+    ((4, 3), [-5, 3])
+    """
+    return _native.add_limbs(left, right, out)
 
 
 def to_float(exact: Limbs) -> Floats:

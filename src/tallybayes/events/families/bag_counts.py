@@ -25,6 +25,8 @@ __all__ = ["OutsideCounts", "OwnCounts", "WholeCounts", "bag_lengths"]
 
 Index = npt.NDArray[np.intp]
 
+_LOOKED_UP = 1 << 16  # counts whose logarithms are taken beforehand: half a megabyte, of which most tokens need little
+
 
 class _Taken(NamedTuple):
     """Tokens, and the amount taken from their counts: a weight times the number of occurrences."""
@@ -90,14 +92,13 @@ class WholeCounts:
         The rows.
     own : ndarray of int32, shape (n,)
         The class of each row.
-    counts : ndarray, shape (V, C)
-        How often each token occurs in each class.
-    totals : ndarray, shape (C,)
-        How often all tokens occur in each class.
+    counts : Exact, shape (C, V)
+        How often each token occurs in each class: whole numbers.
     """
 
-    def __init__(self, bag: Sparse, own: ClassCodes, counts: Floats, totals: Floats) -> None:
-        self.bag, self.own, self.counts, self.totals = bag, own, counts, totals
+    def __init__(self, bag: Sparse, own: ClassCodes, counts: Exact) -> None:
+        self.bag, self.own, self.totals = bag, own, counts.sum(axis=1).to_float()  # totals: (C,)
+        self.counts = np.ascontiguousarray(counts.limbs[..., 0])  # a copy only of zeros, which take no memory
 
     @cached_property
     def lengths(self) -> Floats:  # (n,)
@@ -112,9 +113,7 @@ class WholeCounts:
         """Return a function that adds the scores of a slice of rows to `out`: all slices share one table."""
         alpha, lengths = options.alpha, self.lengths
         mass = float(alpha.sum())
-        table = self.counts + alpha[:, None]
-        with np.errstate(divide="ignore"):
-            np.log(table, out=table)
+        table = self._logs(alpha)
         table[:, np.flatnonzero(self.totals + mass <= 0)] = 0.0
 
         def add(rows: slice, out: Floats) -> None:
@@ -128,6 +127,17 @@ class WholeCounts:
             out[mine] = before + np.where(whole > 0, left, 0.0) - length * self._log_whole(whole)
 
         return add
+
+    def _logs(self, alpha: Floats) -> Floats:  # (V, C)
+        """Return the logarithm of each count plus α: of each distinct count once, where all tokens have one α."""
+        table = kernels.empty_table(*self.counts.shape[::-1])
+        one = alpha[:1] if (alpha == alpha[:1]).all() else alpha[:0]
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.arange(_LOOKED_UP if len(one) else 0) + one)
+            if kernels.look_up_counts(self.counts, logs, table):
+                token, c = np.nonzero(np.isnan(table))
+                table[token, c] = np.log(self.counts[c, token] + alpha[token])
+        return table
 
     def _log_whole(self, whole: Floats) -> Floats:
         """Return the logarithm of totals; without counts and α all tokens have equal shares."""

@@ -30,6 +30,8 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     >>> take(batch, np.array([1, 0])).to_pylist()[0]
     {'x': [3, 4], 'y': 'yes'}
     """
+    if _is_primitive(batch.schema):
+        return batch.take(pa.array(index))
     columns = [_rows_of(column, index, field) for field, column in zip(batch.schema, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
@@ -72,8 +74,12 @@ def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.R
     """
     if len(pieces) == 1:
         return take(pieces[0][0], pieces[0][1][order])
+    schema = pieces[0][0].schema
+    if len(order) and _is_primitive(schema):
+        parts = pa.Table.from_batches([take(*piece) for piece in pieces], schema)
+        return take(parts.combine_chunks().to_batches()[0], order)
     columns = []
-    for k, field in enumerate(pieces[0][0].schema):
+    for k, field in enumerate(schema):
         each = [(batch.column(k), index) for batch, index in pieces]
         if all(_is_plain_matrix(field, column) for column, _ in each):
             columns.append(_gather_matrix(each, order))
@@ -82,7 +88,12 @@ def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.R
         if found is None:
             found = _rows_of(pa.concat_arrays([_rows_of(*one, field) for one in each]), order, field)
         columns.append(found)
-    return pa.RecordBatch.from_arrays(columns, schema=pieces[0][0].schema)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _is_primitive(schema: pa.Schema) -> bool:
+    """Return whether all columns hold single numbers, of which one call takes all faster than one for each."""
+    return all(pa.types.is_primitive(kind) for kind in schema.types)
 
 
 def _is_plain_matrix(field: pa.Field, column: pa.Array) -> bool:

@@ -243,7 +243,8 @@ struct ScoreSparseTask {
     Sparse matrix;
     const double* scores;  // (n_columns, C)
     std::int64_t n_classes;
-    double* out;  // OUT (n, C), added to
+    double* out;      // OUT (n, C), added to
+    double* lengths;  // OUT (n,), the sum of each row, or null
 };
 
 struct LeaveSparseTask {

@@ -91,13 +91,20 @@ void score_own_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb:
                                                   own.data, scores.size(1), scores.data});
 }
 
-void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle table, nb::handle out) {
+void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle table, nb::handle out,
+                  nb::handle lengths) {
     const Matrix scores(out, "out", -1, -1, true);
     const Matrix rows(table, "table", -1, scores.size(1));
     const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
     const Sparse matrix = sparse_view(starts, index, entries, rows.size(0));
     scores.need_length(matrix.n_rows);
-    run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data});
+    if (lengths.is_none())
+        return run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data, nullptr});
+    const Buffer sums(lengths, "lengths", true);
+    sums.need_axes(1);
+    sums.need_length(matrix.n_rows);
+    run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data,
+                                                sums.all<double>(Type::f64, "float64")});
 }
 
 void leave_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle classes, nb::handle counts,
@@ -305,7 +312,7 @@ void bind_scores(nb::module_& m) {
     m.def("leave_dense", &leave_dense);
     m.def("score_codes", &score_codes);
     m.def("score_own_codes", &score_own_codes);
-    m.def("score_sparse", &score_sparse);
+    m.def("score_sparse", &score_sparse, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
     m.def("leave_sparse", &leave_sparse);
     m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg(), nb::arg().none());

@@ -1,9 +1,10 @@
 // Counting and scoring compressed sparse rows of counts, such as documents by tokens.
 //
-// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). OUT: counts (C, F) or out (n, C).
+// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). OUT: counts (C, F) or out (n, C), lengths (n,).
 // The caller guarantees only that the arrays have their stated lengths: row bounds, column indices, classes and weights
 // are checked here, as they are read. Cost: counting O(entries + C * F), never O(entries * C). Exact counting visits
-// documents class by class, so one class's counters stay in cache. Scoring adds C numbers per entry.
+// documents class by class, so one class's counters stay in cache. Scoring adds C numbers per entry; the sum of each row
+// comes with it.
 // Twins: reference.count_sparse, reference.score_sparse.
 #pragma once
 
@@ -342,6 +343,7 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
         const Span span = row_span(matrix, i);
         if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
         double* const out = task.out + i * C;
+        double length = 0.0;
         F4 sum[N];
         for (int k = 0; k < N; ++k) sum[k] = all(0.0);
         for (i64 k = span.from; k < span.to; ++k) {
@@ -350,9 +352,11 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
             const u64 next = static_cast<u64>(static_cast<i64>(indices[smaller(k + kAhead, matrix.n_entries - 1)]));
             fetch_scores<Vectors>(task.scores + static_cast<i64>(next < F ? next : 0) * C, C);
             const double x = static_cast<double>(data[k]);
+            length += x;
             // an explicit zero times a log of zero would be NaN
             if (x != 0.0) add_entry<Vectors>(x, task.scores + static_cast<i64>(f) * C, C, tail, sum, out);
         }
+        if (task.lengths != nullptr) task.lengths[i] = length;
         if constexpr (Vectors != 0) {
             for (int v = 0; v < N - 1; ++v) store(out + 4 * v, load(out + 4 * v) + sum[v]);
             double* last = out + 4 * (N - 1);
@@ -363,7 +367,6 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
 }
 
 inline Fault score_sparse(const ScoreSparseTask& task) {
-    if (task.n_classes == 0) return {};
     return with_index_type(task.matrix.indices.type, [&](auto index) {
         return with_entry_type(task.matrix.data.type, [&](auto entry) {
             using Index = decltype(index);

@@ -467,9 +467,18 @@ def score_own_codes(
     out[rows, classes] += scores[rows, classes]
 
 
-def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
-    """Add each row's CSR entries times their rows of the table; 0 adds nothing."""
+def score_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    table: Floats,
+    out: Floats,
+    lengths: Floats | None = None,
+) -> None:
+    """Add each row's CSR entries times their rows of the table, and sum them, in order; 0 adds nothing."""
     for i in range(len(out)):
+        if lengths is not None:
+            lengths[i] = sum(map(float, data[indptr[i] : indptr[i + 1]]))
         for k in range(indptr[i], indptr[i + 1]):
             if data[k] != 0:
                 out[i] += float(data[k]) * table[indices[k]]

@@ -31,7 +31,7 @@ GOOD = {
     "score_student": ((X, CF, CF, CF, CF, OUT), {}),
     "score_codes": ((CODES, np.zeros((6, C)), SIZES, OUT), {"low": 0}),
     "score_own_codes": ((CODES, np.zeros((6, C)), SIZES, Y, OUT), {"low": 0}),
-    "score_sparse": ((*CSR, np.zeros((F, C)), OUT), {}),
+    "score_sparse": ((*CSR, np.zeros((F, C)), OUT, np.zeros(N)), {}),
     "leave_sparse": ((*CSR, Y, np.ones((C, F), int), np.ones(F), np.zeros(N)), {}),
     "softmax": ((OUT, OUT), {}),
     "best_class": ((OUT, np.zeros(N, np.int64)), {}),

@@ -10,8 +10,6 @@ from tests.examples import examples
 
 from . import reference
 
-ONES = np.ones((1, 2), np.int64)  # the counts of two columns in one class
-
 
 @st.composite
 def matrices(draw):
@@ -61,13 +59,18 @@ def test_scores(each_isa, drawn):
     rng = np.random.default_rng(len(y))
     table, start = rng.normal(size=(columns, n_classes)), rng.normal(size=(len(y), n_classes))
     table[rng.random(table.shape) < 0.05] = -np.inf
-    want = start.copy()
-    reference.score_sparse(indptr, indices, data, table, want)
+    want, sums = start.copy(), np.empty(len(y))
+    reference.score_sparse(indptr, indices, data, table, want, sums)
     size = start.copy()
     reference.score_sparse(indptr, indices, data, np.nan_to_num(np.abs(table), posinf=0.0), size)
     for _ in each_isa():
         got = start.copy()
-        kernels.score_sparse(indptr, indices, data, table, got)
+        lengths = np.empty(len(y))
+        kernels.score_sparse(indptr, indices, data, table, got, lengths)
+        assert np.array_equal(lengths, sums)
+        without = start.copy()
+        kernels.score_sparse(indptr, indices, data, table, without)
+        assert np.array_equal(without, got)
         finite = np.isfinite(want)
         assert (got[~finite] == want[~finite]).all()
         assert (np.abs(got[finite] - want[finite]) <= 1e-13 * (1 + np.abs(size[finite]))).all()

@@ -90,10 +90,17 @@ def score_own_codes(
     _native.score_own_codes(columns, table, sizes, classes, out, low)
 
 
-def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
+def score_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    table: Floats,
+    out: Floats,
+    lengths: Floats | None = None,
+) -> None:
     """Add each row's entries times their columns' rows of the table (n_columns, C).
 
-    An entry of 0 adds nothing, even where the table is -inf.
+    An entry of 0 adds nothing, even where the table is -inf. The sum of each row is written to ``lengths`` (n,).
 
     Examples
     --------
@@ -103,7 +110,7 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
     >>> out.tolist()
     [[-2.0], [-1.5]]
     """
-    _native.score_sparse(indptr, indices, data, table, out)
+    _native.score_sparse(indptr, indices, data, table, out, lengths)
 
 
 def empty_table(height: int, n_classes: int) -> Floats:

@@ -88,9 +88,9 @@ class BagTable(Likelihood[Dense | Sparse]):
         """Add the variance of each row's score."""
         self._variance.add(data, out)
 
-    def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
-        """Add each count times its table entry."""
-        self._products.add(data, out)
+    def add_log_prob(self, data: Dense | Sparse, out: Floats) -> Floats | None:
+        """Add each count times its table entry; return the number of rolls of sparse rows."""
+        return self._products.add(data, out)
 
     @cached_property
     def _products(self) -> Products:
@@ -202,22 +202,24 @@ class Products:
             return cls(table, None)
         return cls(np.where(impossible, 0.0, table), impossible.astype(np.float64))
 
-    def add(self, data: Dense | Sparse, out: Floats) -> None:
-        """Add data · table to `out`."""
+    def add(self, data: Dense | Sparse, out: Floats) -> Floats | None:  # (n,)
+        """Add data · table to `out`; return the sum of each sparse row."""
+        lengths = np.empty(len(data)) if isinstance(data, Sparse) else None
         if isinstance(data, Sparse):
-            kernels.score_sparse(*data.parts(), self.table, out)
+            kernels.score_sparse(*data.parts(), self.table, out, lengths)
         else:
             matrix = data.matrix()
             matrix = np.where(np.isnan(matrix), 0.0, matrix) if np.isnan(matrix).any() else matrix
             kernels.add_product(matrix, self.table, out)
         if self.impossible is None:
-            return
+            return lengths
         hits = np.zeros_like(out)
         if isinstance(data, Sparse):
             kernels.score_sparse(*data.parts(), self.impossible, hits)
         else:
             kernels.add_product(matrix > 0, self.impossible, hits)
         out[hits > 0] = -np.inf
+        return lengths
 
 
 def _squared(data: Dense | Sparse) -> Dense | Sparse:

@@ -146,9 +146,9 @@ class WholeCounts:
 
 def bag_lengths(bag: Sparse) -> Floats:  # (n,)
     """Return the number of occurrences of all tokens in each row."""
-    length = np.zeros((len(bag), 1))
-    kernels.score_sparse(*bag.parts(), np.ones((bag.width, 1)), length)
-    return length[:, 0]
+    lengths = np.empty(len(bag))
+    kernels.score_sparse(*bag.parts(), np.empty((bag.width, 0)), np.empty((len(bag), 0)), lengths)
+    return lengths
 
 
 class OutsideCounts:

@@ -26,7 +26,9 @@ def columns(draw):
     counts = rng.poisson(draw(st.sampled_from([0.0, 0.1, 2.0, 500.0])), (sum(sizes), C)).astype(float)
     if draw(st.booleans()):
         counts *= 0.25
-    value = np.concatenate([np.zeros(0), *(np.sort(rng.normal(size=size)) for size in sizes)])
+    apart = 3e-4  # cells do not overlap
+    each = [np.sort(rng.normal(size=size)) + apart * np.arange(size) for size in sizes]
+    value = np.concatenate([np.zeros(0), *each])
     return sizes, value - 1e-4, value, value + 1e-4, counts
 
 

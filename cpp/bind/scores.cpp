@@ -4,6 +4,7 @@
 #include "bind/coded.hpp"
 #include "bind/coefficients.hpp"
 #include "dense/lbfgs.hpp"
+#include "dense/precisions.hpp"
 
 namespace tally {
 
@@ -303,6 +304,32 @@ void inverse_times(nb::list moved, nb::list turned, nb::handle curved, nb::handl
     lbfgs::inverse_times(each[0], each[1], product, pairs, K, slope);
 }
 
+const double* doubles(const Buffer& buffer, std::int64_t length) {
+    buffer.need_axes(1);
+    buffer.need_length(length);
+    return buffer.all<const double>(Type::f64, "float64");
+}
+
+// Write the most probable precision of each group of numbers.
+void find_precisions(nb::handle curvature, nb::handle squares, nb::handle sizes, nb::handle distinct, nb::handle expected,
+                     double strength, nb::handle alphas, nb::handle logs, nb::handle out) {
+    const auto groups = static_cast<std::int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, groups);
+    const Buffer h(curvature, "curvature"), x(squares, "squares"), shares(distinct, "distinct"), usual(expected, "expected");
+    const Buffer points(alphas, "alphas"), log(logs, "logs"), to(out, "out", true);
+    points.need_axes(1);
+    if (points.size(0) < 2) refuse("alphas", "at least two", std::to_string(points.size(0)));
+    to.need_axes(1);
+    to.need_length(groups);
+    const double *of_h = doubles(h, offsets.back()), *of_x = doubles(x, offsets.back());
+    const double *share = doubles(shares, groups), *centre = doubles(usual, groups);
+    const precisions::Lattice lattice{doubles(points, points.size(0)), doubles(log, points.size(0)), points.size(0)};
+    auto* found = to.all<double>(Type::f64, "float64");
+    for (std::int64_t g = 0; g < groups; ++g)
+        found[g] = precisions::most_probable(
+            {of_h + offsets[g], of_x + offsets[g], offsets[g + 1] - offsets[g], share[g], centre[g], strength}, lattice);
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -322,6 +349,7 @@ void bind_scores(nb::module_& m) {
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);
     m.def("inverse_times", &inverse_times);
+    m.def("find_precisions", &find_precisions);
     m.def("score_test", &score_test);
     m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -139,8 +139,12 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
 
 
 def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
+    """Return the most probable weights near others; precisions are found without interactions, as at first."""
+    own = np.flatnonzero(terms.target)
+    if len(own) < len(terms.target):
+        return fit_weights(terms, alone=_again(terms.of(own), replace(start, scale=start.scale[own])))
     fit = _Fit(terms, start)
-    fit.run(rounds=2 if terms.target.all() else 1)
+    fit.run(rounds=_ROUNDS)
     return fit.fitted()
 
 

@@ -57,7 +57,7 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
-from .weigh import CodedTerms, WeighedTerms, inverse_times, score_test, weigh_terms
+from .weigh import CodedTerms, WeighedTerms, find_precisions, inverse_times, score_test, weigh_terms
 
 __all__ = [
     "MOST_BUCKETS",
@@ -100,6 +100,7 @@ __all__ = [
     "expert_terms",
     "find_buckets",
     "find_cells",
+    "find_precisions",
     "hash_codes",
     "hash_dense",
     "hash_sparse",

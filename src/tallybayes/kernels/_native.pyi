@@ -255,6 +255,18 @@ def score_test(
     curve_weights: _Array,
     out: _Array,
 ) -> None: ...
+def find_precisions(
+    curvature: _Array,
+    squares: _Array,
+    sizes: _Sizes,
+    distinct: _Array,
+    expected: _Array,
+    strength: float,
+    alphas: _Array,
+    logs: _Array,
+    out: _Array,
+    /,
+) -> None: ...
 def inverse_times(moved: list[_Array], turned: list[_Array], curved: _Array, out: _Array, /) -> None: ...
 def weigh_terms(
     base: Any,

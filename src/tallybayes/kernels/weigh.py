@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["CodedTerms", "WeighedTerms", "inverse_times", "score_test", "weigh_terms"]
+__all__ = ["CodedTerms", "WeighedTerms", "find_precisions", "inverse_times", "score_test", "weigh_terms"]
 
 
 class WeighedTerms(NamedTuple):
@@ -105,6 +105,46 @@ def weigh_terms(
     given = base, terms, numbers, coded, classes, weights, share, scale, bias, table
     _native.weigh_terms(*given, out, first, max(first, end), sloped, curved, p)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
+
+
+def find_precisions(
+    curvature: Floats,
+    squares: Floats,
+    sizes: Sizes,
+    distinct: Floats,
+    expected: Floats,
+    alphas: Floats,
+    logs: Floats,
+    *,
+    strength: float,
+) -> Floats:  # (G,)
+    """Return the most probable precision of each group of numbers, see `inference.precisions`.
+
+    It is where distinct · Σs = α · Σs²x² + strength · (log α − expected), s = h / (h + α), to the lattice's spacing.
+
+    Parameters
+    ----------
+    curvature, squares : float64 ndarray, shape (N,)
+        h and x² of each number, group after group.
+    sizes : sequence of int, length G
+        The size of each group.
+    distinct, expected : float64 ndarray, shape (G,)
+        The share of numbers that do not follow from others, and the logarithm of the precision to expect.
+    alphas, logs : float64 ndarray, shape (M,)
+        Precisions to try, rising, and their logarithms.
+    strength : float
+        How strongly that precision is expected.
+
+    Examples
+    --------
+    >>> alphas = np.exp(np.linspace(-4, 4, 1025))
+    >>> given = np.full(9, 100.0), np.full(9, 0.26), [9], np.ones(1), np.zeros(1), alphas, np.log(alphas)
+    >>> find_precisions(*given, strength=0.0).round(1).tolist()                              # 1 / (0.26 − 1 / 100)
+    [4.0]
+    """
+    out = np.empty(len(sizes))
+    _native.find_precisions(curvature, squares, sizes, distinct, expected, strength, alphas, logs, out)
+    return out
 
 
 def inverse_times(moved: list[Floats], turned: list[Floats], curved: list[float], slope: Floats) -> Floats:  # (K,)

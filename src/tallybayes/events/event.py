@@ -127,7 +127,7 @@ class Event(ABC, Generic[Data]):
     def count_and_hash(
         self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
     ) -> Counted | None:
-        """Return what `count` does, and add the hashes of the cells; None if that saves nothing."""
+        """Return what `count` does, and add cells' hashes; None if that saves nothing."""
         return None
 
     @abstractmethod

@@ -46,7 +46,9 @@ def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: 
     return int(_native.hash_codes(columns, hashes, sizes, out, low))
 
 
-def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[np.generic], n_columns: int, seed: int, out: Words) -> None:
+def hash_sparse(
+    indptr: Integers, indices: Integers, data: NDArray[np.generic], n_columns: int, seed: int, out: Words
+) -> None:
     """Add a hash of each entry that is not 0.
 
     Examples

@@ -20,7 +20,7 @@ correction instead: better with many rows, and too trusting with few.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,31 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
 _WEIGHT, _BIAS, _CORRECTION, _INTERACTION, _FREE, _TABLE = 1, 2, 3, 4, 5, 6
 
 
-_Drawn = Callable[[Floats, float, Floats], tuple[float, Floats]]
+@dataclass(frozen=True)
+class _Prior:
+    """What draws numbers to 0, and the common weight from below 0.
+
+    `unit` has the step of each number that changes the loss by about ½, `each` the precisions, and `linear` the
+    linear penalties, if there are some.
+    """
+
+    unit: Floats
+    each: Floats
+    linear: Floats | None
+    wall: float
+
+    def add(self, point: Floats, loss: float, slope: Floats) -> tuple[float, Floats]:
+        """Return loss and slope, by units, with the prior's part."""
+        slope = slope + self.each * point
+        loss += 0.5 * float(np.add.reduce(self.each * point**2))
+        below = min(0.0, 1 + float(point[0]))
+        if below < 0:
+            loss += 0.5 * self.wall * below**2
+            slope[0] += self.wall * below
+        if self.linear is not None:
+            slope += self.linear
+            loss += float((self.linear * point).sum())
+        return loss, slope * self.unit
 
 
 class _Fit:
@@ -216,46 +240,42 @@ class _Fit:
 
     def run(self, *, rounds: int, groups: Sequence[int] = (_WEIGHT, _BIAS, _CORRECTION), gain: float = _GAIN) -> None:
         """Fit all numbers until steps gain no more, and find the precisions of some groups between rounds."""
-        soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
-        has_soft = bool(soft.any())
+        soft = self.group == _INTERACTION
+        linear = None
         for k in range(rounds):
             loss, slope, curvature = self.evaluate(self.at, curved=True)
             if k:
                 self._find_precisions(curvature, groups)
-            elif has_soft:
-                linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
+            elif soft.any():
+                linear = np.where(soft, np.sqrt(2 * THRESHOLD * curvature), 0.0)
             each = self.precision[self.group]
+            prior = _Prior(1 / np.sqrt(curvature + each), each, linear, _WALL * curvature[0])
             if k == rounds - 1:
                 self.effective = sum(self._decided(curvature, g) for g in range(_TABLE))
-            unit, wall = 1 / np.sqrt(curvature + each), _WALL * curvature[0]
-
-            def drawn(
-                point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each, wall: float = wall
-            ) -> tuple[float, Floats]:
-                loss += 0.5 * float(np.add.reduce(each * point**2))
-                below = min(0.0, 1 + float(point[0]))
-                if below < 0:
-                    loss += 0.5 * wall * below**2
-                    slope = np.concatenate([slope[:1] + wall * below, slope[1:]])
-                if not has_soft:
-                    return loss, (slope + each * point) * unit
-                return loss + float((linear * point).sum()), (slope + each * point + linear) * unit
-
-            def value(scaled: Floats, unit: Floats = unit, drawn: _Drawn = drawn) -> tuple[float, Floats]:
-                point = scaled * unit
-                return drawn(point, *self.evaluate(point)[:2])
-
-            start = self.at / unit
-            if has_soft:
-                found = _bounded(value, start, soft)
+            if linear is None:
+                self._minimise(prior, loss, slope, gain if k == rounds - 1 else _NEAR)
             else:
-                close = gain if k == rounds - 1 else _NEAR
-                first, least = drawn(self.at, loss, slope), _LEAST_LOSS * self.terms.total
-                known = [Step(moved / unit, (turned + each * moved) * unit) for moved, turned in self.steps]
-                found, last = minimise(value, start, first, steps=_STEPS, gain=close, least=least, known=known)
-                moves = [(moved * unit, turned / unit) for moved, turned in last]
-                self.steps = tuple(Step(moved, turned - each * moved) for moved, turned in moves)
-            self.at = found * unit
+                self.at = _bounded(self._drawn(prior), self.at / prior.unit, soft) * prior.unit
+
+    def _drawn(self, prior: _Prior) -> Callable[[Floats], tuple[float, Floats]]:
+        """Return the function to minimise, of numbers in units."""
+
+        def value(scaled: Floats) -> tuple[float, Floats]:
+            point = scaled * prior.unit
+            return prior.add(point, *self.evaluate(point)[:2])
+
+        return value
+
+    def _minimise(self, prior: _Prior, loss: float, slope: Floats, gain: float) -> None:
+        """Fit all numbers, given loss and slope where they are, and keep what the last steps told of the curvature."""
+        unit, each = prior.unit, prior.each
+        first, least = prior.add(self.at, loss, slope), _LEAST_LOSS * self.terms.total
+        known = [Step(moved / unit, (turned + each * moved) * unit) for moved, turned in self.steps]
+        value, start = self._drawn(prior), self.at / unit
+        found, last = minimise(value, start, first, steps=_STEPS, gain=gain, least=least, known=known)
+        moves = [(moved * unit, turned / unit) for moved, turned in last]
+        self.steps = tuple(Step(moved, turned - each * moved) for moved, turned in moves)
+        self.at = found * unit
 
     def run_common(self, last: float = _LAST_STEP) -> None:
         """Fit the common weight alone, by Newton's method, until a step is at most `last`.

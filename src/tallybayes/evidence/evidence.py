@@ -211,7 +211,8 @@ def _statistic(event: Event, rows: Exact, counted: Mapping[str, Exact], values: 
 def _missing(rows: Exact, present: Exact, event: Event) -> Exact:  # (C, F)
     """Return the weight of the rows of each class less that of the values that are present."""
     whole, some = rows.to_limbs(), present.to_limbs()
-    if whole.base == some.base and (whole.limbs[:, None] == some.limbs).all():  # as a rule: none is missing
+    alike = whole.base == some.base and whole.limbs.shape[-1] == some.limbs.shape[-1]
+    if alike and (whole.limbs[:, None] == some.limbs).all():  # as a rule: none is missing
         return Exact.zeros(present.shape)
     return Statistic(rows, {"missing": present}, event.sums).present().settle()
 

@@ -8,7 +8,7 @@ import tallybayes as tb
 
 
 @pytest.mark.parametrize(
-    "weights", [[1.0, 0.4946989402863131, 0.0], [1e300, 1e-300, 1.0], [0.5627357352457344, 1e-53, 2.0]]
+    "weights", [[1.0, 0.4946989402863131, 0.25], [1e300, 1e-300, 1.0], [0.5627357352457344, 1e-53, 2.0]]
 )
 def test_missing_values_have_weights_of_any_size(weights: list[float]) -> None:
     rows = {"x": [None, 0.0, 1.0], "w": weights, "y": ["p", "q", "r"]}

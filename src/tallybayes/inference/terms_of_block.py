@@ -132,7 +132,7 @@ class RowsLeftOut:
                 terms = RowTerms(start, dense, codes)
         again = None
         if isinstance(event, Product) and event.partial:
-            again = functools.partial(_of_kept_parts, event, statistic, data, self.classes, self.weights, options)
+            again = functools.partial(self._of_kept_parts, event, statistic, data, options)
         missing = list[MissingTerms]()
         if likelihood is not None:
             shares, rows = likelihood.missing(), self.evidence.rows.to_float()
@@ -164,18 +164,17 @@ class RowsLeftOut:
         some = self.evidence.select(columns)
         return LeftOutRows(some, self.rows, self.classes, self.weights).scores(self.choices)
 
-
-def _of_kept_parts(
-    event: Product,
-    statistic: Statistic,
-    data: Encoded,
-    classes: ClassCodes,
-    weights: RowWeights,
-    options: EstimateOptions,
-    some: npt.NDArray[np.intp],
-    kept: npt.NDArray[np.bool_],
-) -> Floats:  # (C, n)
-    """Return the left-out terms of some rows that keep only some columns."""
-    out = np.zeros((len(some), statistic.rows.shape[0]))
-    event.without_rows_and_parts(statistic, data, classes, weights, some, kept).add(options, out)
-    return shifted(out)
+    def _of_kept_parts(
+        self,
+        event: Product,
+        statistic: Statistic,
+        data: Encoded,
+        options: EstimateOptions,
+        some: npt.NDArray[np.intp],
+        kept: npt.NDArray[np.bool_],
+    ) -> Floats:  # (C, n)
+        """Return the left-out terms of some rows that keep only some columns."""
+        out = np.zeros((len(some), len(self.evidence.classes)))
+        left = event.without_rows_and_parts(statistic, data, self.classes, self.weights, some, kept)
+        left.add(options, out)
+        return shifted(out)

@@ -315,5 +315,6 @@ void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
 void bind_normals(nb::module_& m);
 void bind_sparse_pattern(nb::module_& m);
+void bind_weights(nb::module_& m);
 
 }  // namespace tally

@@ -89,6 +89,7 @@ NB_MODULE(_native, m) {
     tally::bind_cells(m);
     tally::bind_scores(m);
     tally::bind_experts(m);
+    tally::bind_weights(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);
     tally::bind_normals(m);

@@ -1,10 +1,8 @@
 // Python bindings of the scores and the normaliser.
 #include <optional>
 
-#include "bind/coded.hpp"
+#include "bind/owned.hpp"
 #include "bind/coefficients.hpp"
-#include "dense/lbfgs.hpp"
-#include "dense/precisions.hpp"
 
 namespace tally {
 
@@ -193,52 +191,6 @@ nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle 
     return nb::make_tuple(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
 }
 
-// Return loss, slopes by scale, bias and table, and (curved) their curvatures and that of all scales together.
-void weigh_terms(nb::handle base, nb::handle terms, nb::handle numbers, nb::handle coded, nb::handle classes,
-                 nb::handle weights, nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
-                 std::int64_t first, std::int64_t end, bool sloped, bool curved, nb::handle p) {
-    const Matrix from(base, "base", -1, -1);
-    const std::int64_t C = from.size(0) + 1, n = from.size(1);
-    const Buffer all_terms(terms, "terms"), part(share, "share"), by(scale, "scale"), per_class(bias, "bias"),
-        to(out, "out", true);
-    const Matrix rows(table, "table", -1, C);
-    all_terms.need_axes(3);
-    by.need_axes(1);
-    const std::int64_t T = all_terms.size(0), U = by.size(0), K = rows.size(0);
-    if (all_terms.size(1) != C - 1 || all_terms.size(2) != n) refuse("terms", "shape (T, C - 1, n) like base", "another");
-    const PlaceBuffer number(numbers, "numbers", T, 0, U);
-    const CodedBuffer entries(coded, n, C, U, K);
-    if (first < 0 || end < first || end > n) refuse("rows", "a range of the rows", std::to_string(end));
-    const ClassBuffer own(classes);
-    own.need_length(n);
-    for (std::int64_t i = first; i < end; ++i)
-        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
-    const WeightBuffer weight(weights, n);
-    const std::int64_t sizes[3] = {n, C, 2 + 2 * (U + C + K * C)};
-    const Buffer* arrays[3] = {&part, &per_class, &to};
-    for (int k = 0; k < 3; ++k) {
-        arrays[k]->need_axes(1);
-        arrays[k]->need_length(sizes[k]);
-    }
-    std::optional<Matrix> probabilities;
-    if (!p.is_none()) probabilities.emplace(p, "p", n, C, true);
-    double* sums = to.all<double>(Type::f64, "float64");
-    for (std::int64_t k = 0; k < sizes[2]; ++k) sums[k] = 0.0;
-    double* at = sums + 2;
-    WeighSums where{0.0, 0.0, at, at + U, at + U + C, nullptr, nullptr, nullptr};
-    at += U + C + K * C;
-    where.scale_curve = at;
-    where.bias_curve = at + U;
-    where.table_curve = at + U + C;
-    run(&Kernels::weigh_terms,
-        WeighTask{from.data, all_terms.all<const float>(Type::f32, "float32"), number.data, entries.view, own.data,
-                  weight.data, part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
-                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, first, end, C, T, K, sloped, curved,
-                  probabilities ? probabilities->data : nullptr, &where});
-    sums[0] = where.loss;
-    sums[1] = where.all_curve;
-}
-
 // Write the slope and the curvature of each column's weight into out (2, F).
 void score_test(nb::handle columns, nb::handle full, nb::handle less, nb::handle sizes, nb::handle classes,
                 nb::handle p, nb::handle slope_weights, nb::handle curve_weights, nb::handle out) {
@@ -279,57 +231,6 @@ void add_product(nb::handle left, nb::handle right, nb::handle out) {
     run(&Kernels::add_product, ProductTask{rows.data, table.data, rows.size(0), rows.size(1), table.size(1), scores.data});
 }
 
-// Multiply a slope by the inverse curvature that pairs of steps and changes of slope suggest.
-void inverse_times(nb::list moved, nb::list turned, nb::handle curved, nb::handle out) {
-    const Buffer to(out, "out", true), products(curved, "curved");
-    to.need_axes(1);
-    products.need_axes(1);
-    const std::int64_t K = to.size(0), pairs = products.size(0);
-    auto* slope = to.all<double>(Type::f64, "float64");
-    const auto* product = products.all<const double>(Type::f64, "float64");
-    if (pairs > lbfgs::kMost) refuse("curved", "at most 32 pairs", std::to_string(pairs));
-    std::vector<Buffer> held;
-    held.reserve(2 * static_cast<std::size_t>(pairs));
-    const double* each[2][lbfgs::kMost];
-    for (int side = 0; side < 2; ++side) {
-        const nb::list& list = side == 0 ? moved : turned;
-        if (static_cast<std::int64_t>(nb::len(list)) != pairs) refuse("moved and turned", "an array for each pair", "others");
-        for (std::int64_t p = 0; p < pairs; ++p) {
-            const Buffer& one = held.emplace_back(list[static_cast<std::size_t>(p)], side == 0 ? "moved" : "turned");
-            one.need_axes(1);
-            one.need_length(K);
-            each[side][p] = one.all<const double>(Type::f64, "float64");
-        }
-    }
-    lbfgs::inverse_times(each[0], each[1], product, pairs, K, slope);
-}
-
-const double* doubles(const Buffer& buffer, std::int64_t length) {
-    buffer.need_axes(1);
-    buffer.need_length(length);
-    return buffer.all<const double>(Type::f64, "float64");
-}
-
-// Write the most probable precision of each group of numbers.
-void find_precisions(nb::handle curvature, nb::handle squares, nb::handle sizes, nb::handle distinct, nb::handle expected,
-                     double strength, nb::handle alphas, nb::handle logs, nb::handle out) {
-    const auto groups = static_cast<std::int64_t>(nb::len(sizes));
-    const auto offsets = offsets_of(sizes, groups);
-    const Buffer h(curvature, "curvature"), x(squares, "squares"), shares(distinct, "distinct"), usual(expected, "expected");
-    const Buffer points(alphas, "alphas"), log(logs, "logs"), to(out, "out", true);
-    points.need_axes(1);
-    if (points.size(0) < 2) refuse("alphas", "at least two", std::to_string(points.size(0)));
-    to.need_axes(1);
-    to.need_length(groups);
-    const double *of_h = doubles(h, offsets.back()), *of_x = doubles(x, offsets.back());
-    const double *share = doubles(shares, groups), *centre = doubles(usual, groups);
-    const precisions::Lattice lattice{doubles(points, points.size(0)), doubles(log, points.size(0)), points.size(0)};
-    auto* found = to.all<double>(Type::f64, "float64");
-    for (std::int64_t g = 0; g < groups; ++g)
-        found[g] = precisions::most_probable(
-            {of_h + offsets[g], of_x + offsets[g], offsets[g + 1] - offsets[g], share[g], centre[g], strength}, lattice);
-}
-
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -348,12 +249,7 @@ void bind_scores(nb::module_& m) {
     m.def("best_class", &best_class);
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);
-    m.def("inverse_times", &inverse_times);
-    m.def("find_precisions", &find_precisions);
     m.def("score_test", &score_test);
-    m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-          nb::arg().none());
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.lbfgs import Step, minimise
 from tallybayes.inference.precisions import most_probable
 from tallybayes.inference.terms import FittedWeights, Terms
 
@@ -207,12 +207,11 @@ class _Fit:
             self.at[1 + known] = alone.scale - terms.target[known] * (1 + alone.common)
             self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
             self.precision = alone.precision.copy()
-        self.steps: tuple[Step, ...] = ()  # the last ones, and the changes of the slope of the loss alone
+        self.steps = np.zeros((0, 2, len(self.group)))  # the last ones, and the changes of the slope of the loss alone
 
     def learn(self, few: _Fit) -> None:
         """Take over what steps on some of the rows told of the curvature: that of all rows is as much larger."""
-        times = self.terms.total / few.terms.total
-        self.steps = tuple(Step(moved, times * turned) for moved, turned in few.steps)
+        self.steps = few.steps * np.array([[1.0], [self.terms.total / few.terms.total]])
 
     def fitted(self) -> FittedWeights:
         """Return the numbers as they are."""
@@ -268,14 +267,16 @@ class _Fit:
 
     def _minimise(self, prior: _Prior, loss: float, slope: Floats, gain: float) -> None:
         """Fit all numbers, given loss and slope where they are, and keep what the last steps told of the curvature."""
-        unit, each = prior.unit, prior.each
-        first, least = prior.add(self.at, loss, slope), _LEAST_LOSS * self.terms.total
-        known = [Step(moved / unit, (turned + each * moved) * unit) for moved, turned in self.steps]
-        value, start = self._drawn(prior), self.at / unit
-        found, last = minimise(value, start, first, steps=_STEPS, gain=gain, least=least, known=known)
-        moves = [(moved * unit, turned / unit) for moved, turned in last]
-        self.steps = tuple(Step(moved, turned - each * moved) for moved, turned in moves)
-        self.at = found * unit
+        self.at, self.steps = self.terms.minimise(
+            first=self.first,
+            drawn=kernels.Drawn(prior.unit, prior.each, prior.wall),
+            start=self.at,
+            loss=loss,
+            slope=slope,
+            steps=self.steps,
+            limits=kernels.Limits(_STEPS, gain, _LEAST_LOSS * self.terms.total),
+            function=lambda point: self.evaluate(point)[:2],
+        )
 
     def run_common(self, last: float = _LAST_STEP) -> None:
         """Fit the common weight alone, by Newton's method, until a step is at most `last`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,15 @@ __all__ = ["FittedWeights", "Terms", "less_last", "no_codes", "weighted_sum"]
 
 _AT_ONCE = 1 << 19  # terms of a slice of rows: some half a millisecond of work for a thread
 _NO_TABLES = np.zeros(0, np.int64)
+_Given: TypeAlias = tuple[
+    Floats,
+    npt.NDArray[np.float32],
+    npt.NDArray[np.int32],
+    kernels.CodedTerms,
+    npt.NDArray[np.int32],
+    Floats | None,
+    Floats,
+]
 _ROWS_PER_ENTRY = 4  # the fewest rows of a slice, for each entry of a table: every slice makes the tables anew
 
 
@@ -167,11 +177,9 @@ class Terms:
         p: Floats | None = None,
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
-        share = self.share if share is None else share
-        given = self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, share
+        given = self._given if share is None else replace(self, share=share)._given
         work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
-        (V, n), D = self.coded.codes.shape, len(self.base)
-        at_once = max(_AT_ONCE // ((len(self.terms) + V) * D + 1), _ROWS_PER_ENTRY * len(self.coded.bins) // max(1, V))
+        n, at_once = len(self.classes), self._at_once
         if n <= at_once:
             return work()
 
@@ -179,6 +187,26 @@ class Terms:
             return work(rows=rows)
 
         return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=at_once)
+
+    def minimise(self, *, function: Callable[[Floats], tuple[float, Floats]], **begin: Any) -> kernels.MinimisedTerms:
+        """Return the numbers near the minimum of the loss with a prior, see `kernels.minimise_terms`.
+
+        `function` returns loss and slope of rows in slices on threads; few rows need no threads.
+        """
+        alone = len(self.classes) <= self._at_once
+        return kernels.minimise_terms(*self._given, target=self.target, function=None if alone else function, **begin)
+
+    @property
+    def _given(self) -> _Given:
+        """The terms as kernels take them."""
+        return self.base, self.terms, self.numbers, self.coded, self.classes, self.weights, self.share
+
+    @property
+    def _at_once(self) -> int:
+        """The rows of a slice."""
+        V, D = len(self.coded.codes), len(self.base)
+        at_once = _AT_ONCE // ((len(self.terms) + V) * D + 1)
+        return max(at_once, _ROWS_PER_ENTRY * len(self.coded.bins) // max(1, V))
 
     def probabilities(self, fitted: FittedWeights) -> Floats:  # (n, C)
         """Return the probabilities of the classes under fitted weights."""

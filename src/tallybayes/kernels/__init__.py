@@ -57,7 +57,18 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
-from .weigh import CodedTerms, WeighedTerms, find_precisions, inverse_times, score_test, weigh_terms
+from .weigh import (
+    CodedTerms,
+    Drawn,
+    Limits,
+    MinimisedTerms,
+    WeighedTerms,
+    find_precisions,
+    minimise,
+    minimise_terms,
+    score_test,
+    weigh_terms,
+)
 
 __all__ = [
     "MOST_BUCKETS",
@@ -69,8 +80,11 @@ __all__ = [
     "Codes",
     "Coefficients",
     "Columns",
+    "Drawn",
     "ExpertTerms",
     "Limbs",
+    "Limits",
+    "MinimisedTerms",
     "MixedExperts",
     "NormalSums",
     "NotFinite",
@@ -105,7 +119,6 @@ __all__ = [
     "hash_dense",
     "hash_sparse",
     "hash_texts",
-    "inverse_times",
     "join_buckets",
     "leave_dense",
     "leave_sparse",
@@ -114,6 +127,8 @@ __all__ = [
     "log_softmax",
     "logaddexp",
     "look_up_counts",
+    "minimise",
+    "minimise_terms",
     "mix_experts",
     "mix_words",
     "ordered",

@@ -267,7 +267,26 @@ def find_precisions(
     out: _Array,
     /,
 ) -> None: ...
-def inverse_times(moved: list[_Array], turned: list[_Array], curved: _Array, out: _Array, /) -> None: ...
+def minimise(
+    function: Any, start: _Array, value: float, slope: _Array, steps: int, gain: float, least: float, /
+) -> _Array: ...
+def minimise_terms(
+    terms: tuple[Any, ...],
+    target: _Array,
+    first: _Array,
+    unit: _Array,
+    precision: _Array,
+    wall: float,
+    start: _Array,
+    loss: float,
+    slope: _Array,
+    steps: _Array,
+    most: int,
+    gain: float,
+    least: float,
+    function: Any,
+    /,
+) -> tuple[_Array, _Array]: ...
 def weigh_terms(
     base: Any,
     terms: Any,

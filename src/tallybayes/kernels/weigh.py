@@ -1,7 +1,8 @@
-"""The loss of weighted terms with its derivatives, a step of their fit, and the score test of more terms."""
+"""The loss of weighted terms with its derivatives, its minimum, and the score test of more terms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,18 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["CodedTerms", "WeighedTerms", "find_precisions", "inverse_times", "score_test", "weigh_terms"]
+__all__ = [
+    "CodedTerms",
+    "Drawn",
+    "Limits",
+    "MinimisedTerms",
+    "WeighedTerms",
+    "find_precisions",
+    "minimise",
+    "minimise_terms",
+    "score_test",
+    "weigh_terms",
+]
 
 
 class WeighedTerms(NamedTuple):
@@ -147,26 +159,100 @@ def find_precisions(
     return out
 
 
-def inverse_times(moved: list[Floats], turned: list[Floats], curved: list[float], slope: Floats) -> Floats:  # (K,)
-    """Return the inverse curvature that pairs of steps and changes of slope suggest, times a slope (L-BFGS).
+class MinimisedTerms(NamedTuple):
+    """The numbers, and the last steps with the changes of the slope of the loss alone along them."""
+
+    numbers: Floats  # (1 + U + C + K·C,)
+    steps: Floats  # (S, 2, 1 + U + C + K·C)
+
+
+class Drawn(NamedTuple):
+    """What draws numbers to 0, and the first of them from below -1.
+
+    `unit` has the step of each number that changes the loss by about a half, `precision` how strongly each is drawn.
+    """
+
+    unit: Floats
+    precision: Floats
+    wall: float
+
+
+class Limits(NamedTuple):
+    """The most steps, and the decrease to expect at which to end, relative to the value plus `least`."""
+
+    steps: int
+    gain: float
+    least: float
+
+
+def minimise(
+    function: Callable[[Floats], tuple[float, Floats]], start: Floats, value: float, slope: Floats, limits: Limits
+) -> Floats:  # (K,)
+    """Return a point near the minimum of a smooth function, by L-BFGS.
 
     Parameters
     ----------
-    moved, turned : list of float64 ndarray, shape (K,)
-        At most 32 steps and the changes of slope along them, oldest first.
-    curved : list of float
-        The products of the two, above 0.
-    slope : float64 ndarray, shape (K,)
+    function : callable
+        Takes a point; returns value and slope.
+    start, slope : float64 ndarray, shape (K,)
+        The first point, and the slope there.
+    value : float
+        The value there.
+    limits : Limits
 
     Examples
     --------
-    >>> one = np.array([1.0, 0.0])
-    >>> inverse_times([one], [4 * one], [4.0], np.array([8.0, 8.0])).tolist()      # a curvature of 4 on the first axis
-    [2.0, 2.0]
+    >>> minimise(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(1), 9.0, np.full(1, -6.0),
+    ...          Limits(20, 1e-12, 1.0)).round(6)
+    array([3.])
     """
-    out = slope.copy()
-    _native.inverse_times(moved, turned, np.array(curved, np.float64), out)
-    return out
+    return np.asarray(_native.minimise(function, start, value, slope, *limits))
+
+
+def minimise_terms(
+    base: Floats,
+    terms: NDArray[np.float32],
+    numbers: NDArray[np.int32],
+    coded: CodedTerms,
+    classes: NDArray[np.int32],
+    weights: Floats | None,
+    share: Floats,
+    *,
+    target: Floats,
+    first: Floats,
+    drawn: Drawn,
+    start: Floats,
+    loss: float,
+    slope: Floats,
+    steps: Floats,
+    limits: Limits,
+    function: Callable[[Floats], tuple[float, Floats]] | None = None,
+) -> MinimisedTerms:
+    """Minimise the loss of weighted terms with a prior, by L-BFGS.
+
+    The numbers are a common weight t, weights w, the bias of each class and corrections: those of `weigh_terms`, with
+    ``scale = first + t * target + w``.
+
+    Parameters
+    ----------
+    base, terms, numbers, coded, classes, weights, share
+        As `weigh_terms` takes them.
+    target, first : float64 ndarray, shape (U,)
+    drawn : Drawn
+    start, slope : float64 ndarray, shape (1 + U + C + K·C,)
+        The first numbers, and the slope of the loss alone there.
+    loss : float
+        The loss alone there.
+    steps : float64 ndarray, shape (S, 2, 1 + U + C + K·C)
+        Steps of a loss like this one and the changes of its slope, oldest first.
+    limits : Limits
+    function : callable, optional
+        Takes numbers; returns loss and slope in place of the compiled ones: those of rows on several threads.
+    """
+    given = base, terms, numbers, coded, classes, weights, share
+    prior = drawn.unit, drawn.precision, drawn.wall
+    found = _native.minimise_terms(given, target, first, *prior, start, loss, slope, steps, *limits, function)
+    return MinimisedTerms(*found)
 
 
 def score_test(

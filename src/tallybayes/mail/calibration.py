@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.lbfgs import minimise
 
 __all__ = ["ScoreCalibration", "fit_calibration", "margins", "threshold"]
 
@@ -129,7 +129,8 @@ def fit_calibration(
         gradient = np.concatenate([[slope * (p * halves).sum()], p.sum(axis=0)]) + strength * drawn
         return float(value + 0.5 * (strength * drawn**2).sum()), gradient
 
-    found, _ = minimise(loss, np.concatenate([[np.log(SLOPE)], np.zeros(C)]), steps=_STEPS, gain=_GAIN)
+    start = np.concatenate([[np.log(SLOPE)], np.zeros(C)])
+    found = kernels.minimise(loss, start, *loss(start), kernels.Limits(_STEPS, _GAIN, 1.0))
     calibration = ScoreCalibration(n, float(np.exp(found[0])), dict(zip(classes, map(float, found[1:]), strict=True)))
     log_odds = calibration.log_odds(scores, classes)
     top = log_odds.max(axis=1, keepdims=True)

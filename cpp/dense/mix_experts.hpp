@@ -25,7 +25,8 @@ class ExpertMixer {
 public:
     explicit ExpertMixer(const MixExpertsTask& task)
         : task_(task), C_(task.n_classes), each_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))},
-          own_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))}, sums_(larger(most(task), C_)) {}
+          own_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))}, sums_(most(task)),
+          four_(kExperts * C_ * 4) {}
 
     void begin(i64 f) {
         f_ = f;
@@ -38,7 +39,7 @@ public:
     // Write log sum_k w_k p_k(c | x) of each cell.
     void mix_cells() {
         shift(task_.now, nullptr);
-        for (i64 k = 0; k < size_; ++k) mix(k, -1, &sums_[k * C_]);
+        for (i64 k = 0; k < size_; ++k) mix(k, &sums_[k * C_]);
         double* const out = task_.mixed + first_ * C_;
         finish(size_ * C_, [&](i64 i) -> double& { return out[i]; },
                [&](i64 i) { return mix_logs(task_.now, nullptr, i / C_, i % C_, -1); });
@@ -47,12 +48,7 @@ public:
     // Write the same of rows left out: those of pairs [from, to), whose cells are of this column.
     void mix_pairs(i64 from, i64 to) {
         shift(task_.other, task_.own);
-        for (i64 p = from; p < to; ++p) {
-            const i64 k = task_.pairs[p] / C_ - first_, own = task_.pairs[p] % C_;
-            mix(k, own, sums_.get());
-            finish(C_, [&](i64 c) -> double& { return task_.left_out[c * task_.n_pairs + p]; },
-                   [&](i64 c) { return mix_logs(task_.other, task_.own, k, c, own); });
-        }
+        for (i64 p = from; p < to; p += 4) mix_four(p, smaller<i64>(4, to - p));
     }
 
 private:
@@ -147,19 +143,60 @@ private:
         }
     }
 
-    // Write the sum of w_k p_k of each class, for cell k and a row of class `own`; 0 where it is too small to be exact.
-    void mix(i64 k, i64 own, double* sums) {
+    // Write the sum of w_k p_k of each class, for cell k; 0 where it is too small to be exact.
+    void mix(i64 k, double* sums) {
         double share[kExperts] = {};
         for (int e = 0; e < kExperts; ++e)
-            for (i64 c = 0; c < C_; ++c) share[e] += (c == own ? own_ : each_)[e][k * C_ + c];
+            for (i64 c = 0; c < C_; ++c) share[e] += each_[e][k * C_ + c];
         bool small = false;
         for (int e = 0; e < kExperts; ++e) small |= !(share[e] > kLeastSum);
         for (int e = 0; e < kExperts; ++e) share[e] = small ? 0.0 : weights_[e] / share[e];
         for (i64 c = 0; c < C_; ++c) {
-            Numbers* from = c == own ? own_ : each_;
             double sum = 0.0;
-            for (int e = 0; e < kExperts; ++e) sum += share[e] * from[e][k * C_ + c];
+            for (int e = 0; e < kExperts; ++e) sum += share[e] * each_[e][k * C_ + c];
             sums[c] = sum > kLeastMix ? sum : 0.0;
+        }
+    }
+
+    // The same for rows left out, a lane for each: of few classes, logarithms of one row at a time would waste lanes.
+    void mix_four(i64 p, i64 count) {
+        i64 cell[4], own[4];
+        for (i64 lane = 0; lane < 4; ++lane) {
+            const i64 pair = task_.pairs[p + smaller(lane, count - 1)];
+            cell[lane] = pair / C_ - first_;
+            own[lane] = pair % C_;
+        }
+        F4 share[kExperts], fine = less(all(0.0), all(1.0));
+        for (int e = 0; e < kExperts; ++e) {
+            share[e] = all(0.0);
+            gather(e, cell, own);
+            for (i64 c = 0; c < C_; ++c) share[e] = share[e] + load(lanes_of(e, c));
+            fine = keep(fine, less(all(kLeastSum), share[e]));
+        }
+        for (int e = 0; e < kExperts; ++e) share[e] = keep(fine, all(weights_[e]) / share[e]);
+        for (i64 c = 0; c < C_; ++c) {
+            F4 sum = all(0.0);
+            for (int e = 0; e < kExperts; ++e) sum = sum + share[e] * load(lanes_of(e, c));
+            const F4 enough = less(all(kLeastMix), sum);
+            double logs[4];
+            store(logs, logarithm(keep(enough, sum)));
+            for (i64 lane = 0; lane < count; ++lane) {
+                const bool exact = (lanes(enough) >> lane & 1) != 0;
+                task_.left_out[c * task_.n_pairs + p + lane] =
+                    exact ? logs[lane] : mix_logs(task_.other, task_.own, cell[lane], c, own[lane]);
+            }
+        }
+    }
+
+    double* lanes_of(int e, i64 c) { return &four_[(e * C_ + c) * 4]; }
+
+    // Copy an expert's exponentials of four cells, those of the classes that lose a row in their place. Four numbers are
+    // stored at once: loading them together would wait for four stores.
+    void gather(int e, const i64* cell, const i64* own) {
+        const double *each = each_[e].get(), *mine = own_[e].get();
+        for (i64 c = 0; c < C_; ++c) {
+            const auto at = [&](i64 lane) { return (c == own[lane] ? mine : each)[cell[lane] * C_ + c]; };
+            store(lanes_of(e, c), four(at(0), at(1), at(2), at(3)));
         }
     }
 
@@ -196,6 +233,7 @@ private:
     const MixExpertsTask& task_;
     const i64 C_;
     Numbers each_[kExperts], own_[kExperts], sums_;
+    Scratch<double> four_;  // (experts, C, 4)
     i64 f_ = 0, first_ = 0, size_ = 0;
     double weights_[kExperts] = {};
 };

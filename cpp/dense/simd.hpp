@@ -29,6 +29,7 @@ inline F4 load(const double* p) { return {_mm256_loadu_pd(p)}; }
 inline F4 load_floats(const float* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
 inline void store(double* p, F4 a) { _mm256_storeu_pd(p, a.v); }
 inline F4 all(double x) { return {_mm256_set1_pd(x)}; }
+inline F4 four(double a, double b, double c, double d) { return {_mm256_setr_pd(a, b, c, d)}; }
 inline F4 operator+(F4 a, F4 b) { return {_mm256_add_pd(a.v, b.v)}; }
 inline F4 operator-(F4 a, F4 b) { return {_mm256_sub_pd(a.v, b.v)}; }
 inline F4 operator*(F4 a, F4 b) { return {_mm256_mul_pd(a.v, b.v)}; }
@@ -133,6 +134,7 @@ inline F4 load(const double* p) { TALLY_LANES(F4, p[k]); }
 inline F4 load_floats(const float* p) { TALLY_LANES(F4, static_cast<double>(p[k])); }
 inline void store(double* p, F4 a) { std::memcpy(p, a.v, sizeof a.v); }
 inline F4 all(double x) { TALLY_LANES(F4, x); }
+inline F4 four(double a, double b, double c, double d) { return {{a, b, c, d}}; }
 inline F4 operator+(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] + b.v[k]); }
 inline F4 operator-(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] - b.v[k]); }
 inline F4 operator*(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] * b.v[k]); }

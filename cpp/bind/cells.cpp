@@ -152,23 +152,50 @@ nb::object bin_codes(nb::handle columns, nb::handle places, nb::handle sizes, nb
     return out.give({F, n});
 }
 
-template <class Number>
-nb::object terms_of(const TableBuffer& table, const std::vector<int64_t>& offsets, const Matrix& values) {
-    const int64_t n = table.table().n_rows, F = table.table().n_columns, D = values.size(1);
-    OwnedArray<Number> out(need_cells(need_cells(n, F), D));
+// The values of each code (F, D, n).
+nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes) {
+    const TableBuffer table(columns, rows_of(columns), false);
+    const int64_t n = table.table().n_rows, F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix from(values, "values", offsets.back(), -1);
+    const int64_t D = from.size(1);
+    OwnedArray<double> out(need_cells(need_cells(n, F), D));
     {
         const nb::gil_scoped_release unlocked;
-        pairs::terms(table.table(), offsets.data(), values.data, D, out.data);
+        pairs::terms(table.table(), offsets.data(), from.data, D, out.data);
     }
     return out.give({F, D, n});
 }
 
-// The values of each code, (F, D, n), as doubles or floats.
-nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes, bool small) {
+// Write the same as floats.
+void code_small_terms(nb::handle columns, nb::handle values, nb::handle sizes, nb::handle out) {
     const TableBuffer table(columns, rows_of(columns), false);
-    const auto offsets = offsets_of(sizes, table.table().n_columns);
+    const int64_t n = table.table().n_rows, F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
     const Matrix from(values, "values", offsets.back(), -1);
-    return small ? terms_of<float>(table, offsets, from) : terms_of<double>(table, offsets, from);
+    const Buffer to(out, "out", true);
+    to.need_axes(3);
+    to.need_length(F);
+    if (to.size(1) != from.size(1) || to.size(2) != n) refuse("out", "shape (F, D, n)", "another");
+    auto* floats = to.all<float>(Type::f32, "float32");
+    const nb::gil_scoped_release unlocked;
+    pairs::terms(table.table(), offsets.data(), from.data, from.size(1), floats);
+}
+
+// The terms of pairs as rows, (P + F, C), and whether all are numbers.
+nb::tuple pair_rows(nb::handle by_pair, nb::handle sizes, double least) {
+    const auto F = static_cast<int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix from(by_pair, "by_pair", -1, offsets.back());
+    const int64_t C = from.size(0), rows = offsets.back() + F;
+    if (C == 0) refuse("by_pair", "a row for each class", "none");
+    OwnedArray<double> out(need_cells(rows, C));
+    bool known = true;
+    {
+        const nb::gil_scoped_release unlocked;
+        known = pairs::rows(from.data, C, F, offsets.data(), least, out.data);
+    }
+    return nb::make_tuple(out.give({rows, C}), known);
 }
 
 }  // namespace
@@ -181,6 +208,8 @@ void bind_cells(nb::module_& m) {
     m.def("pair_codes", &pair_codes);
     m.def("bin_codes", &bin_codes);
     m.def("code_terms", &code_terms);
+    m.def("code_small_terms", &code_small_terms);
+    m.def("pair_rows", &pair_rows);
 }
 
 }  // namespace tally

@@ -5,6 +5,8 @@
 // OUT: pairs (F, n): row * C + class, and size * C for a code outside, unless that is the last row of its column; bins
 // (F, n): places[offsets[f] + row], and `missing[f]` for a code outside; terms (F, D, n): values[offsets[f] + row], D
 // numbers, and 0 for a code outside.
+// Also the terms of pairs (C, P) as rows of values (P + F, C), less the largest of each and not below `least`, with a row
+// of zeros after those of each column: that of a missing value.
 // The caller guarantees classes in range. Cost: about 1 ns per code. Twins: tests/kernels/cells_reference.py.
 #pragma once
 
@@ -52,6 +54,36 @@ inline void codes(const Table& table, i64 low, bool last, const i64* offsets, co
                 to[i] = static_cast<std::int32_t>(rows[i] < 0 ? size * C : rows[i] * C + classes[start + i]);
         }
     }
+}
+
+// The largest of C numbers that are `step` apart; 0 if that is not a finite number, as that of a NaN is not.
+inline double greatest_of(const double* from, i64 C, i64 step) {
+    double most = from[0];
+    bool unknown = most != most;
+    for (i64 c = 1; c < C; ++c) {
+        const double one = from[c * step];
+        unknown |= one != one;
+        most = one > most ? one : most;
+    }
+    return unknown || most - most != 0.0 ? 0.0 : most;
+}
+
+// Return whether all values are numbers.
+inline bool rows(const double* by_pair, i64 C, i64 F, const i64* offsets, double least, double* out) {
+    const i64 P = offsets[F];
+    bool known = true;
+    for (i64 f = 0; f < F; ++f) {
+        for (i64 p = offsets[f]; p < offsets[f + 1]; ++p, out += C) {
+            const double most = greatest_of(by_pair + p, C, P);
+            for (i64 c = 0; c < C; ++c) {
+                const double value = by_pair[c * P + p] - most;
+                known &= value == value;
+                out[c] = value < least ? least : value;
+            }
+        }
+        for (i64 c = 0; c < C; ++c) *out++ = 0.0;
+    }
+    return known;
 }
 
 template <class Number>

@@ -172,6 +172,17 @@ def code_terms(columns: Sequence[Any], values: Floats, sizes: Any) -> Floats:  #
     return out
 
 
+def pair_rows(by_pair: Floats, sizes: Any, *, least: float) -> tuple[Floats, bool]:
+    """Return terms of pairs as rows, one column after the other, each followed by zeros."""
+    out = []
+    for part in np.split(by_pair, np.cumsum(sizes)[:-1], axis=1):
+        greatest = part.max(axis=0)
+        less = np.maximum(part - np.where(np.isfinite(greatest), greatest, 0.0), least)
+        out += [less.T, np.zeros((1, len(by_pair)))]
+    rows = np.concatenate(out)
+    return rows, not np.isnan(rows).any()
+
+
 def bin_codes(columns: Sequence[Any], places: Any, sizes: Any, missing: Any) -> npt.NDArray[np.int32]:
     """Return the bin of each code, one by one."""
     starts = np.cumsum(sizes) - sizes

@@ -106,9 +106,35 @@ def test_pairs_terms_and_bins_of_codes_equal_the_reference(dtype, n):
             )
         terms = reference.code_terms(codes.T, values, sizes)
         np.testing.assert_array_equal(kernels.code_terms(given, values, sizes), terms)
-        np.testing.assert_array_equal(kernels.code_terms(given, values, sizes, small=True), terms.astype(np.float32))
+        small = np.full(terms.shape, np.nan, np.float32)
+        np.testing.assert_array_equal(kernels.code_terms(given, values, sizes, out=small), terms.astype(np.float32))
         wanted = reference.bin_codes(codes.T, places, sizes, missing).reshape(3, n)
         np.testing.assert_array_equal(kernels.bin_codes(given, places, sizes, missing), wanted)
+
+
+@pytest.mark.parametrize("C", [1, 2, 7])
+@pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf])
+def test_pairs_as_rows_equal_the_reference(C, strange):
+    sizes = np.array([3, 1, 5])
+    by_pair = np.random.default_rng(C).normal(size=(C, 9)) * 9
+    if strange is not None:
+        by_pair[0, 4], by_pair[:, 7] = strange, strange
+    with np.errstate(invalid="ignore"):
+        wanted, known = reference.pair_rows(by_pair, sizes, least=-4.0)
+    got = kernels.pair_rows(by_pair, sizes, least=-4.0)
+    np.testing.assert_array_equal(got[0], wanted)
+    assert got[1] == known
+
+
+def test_pairs_and_terms_of_other_shapes_are_refused():
+    with pytest.raises(ValueError, match="by_pair: wanted shape"):
+        kernels.pair_rows(np.zeros((2, 3)), [4], least=-1.0)
+    codes, values = np.zeros((2, 1), np.int8), np.zeros((1, 3))
+    for shape in ((1, 3, 1), (1, 2, 2), (2, 3, 2)):
+        with pytest.raises(ValueError, match="out: wanted"):
+            kernels.code_terms(codes, values, [1], out=np.zeros(shape, np.float32))
+    with pytest.raises(TypeError, match="out: wanted float32"):
+        kernels.code_terms(codes, values, [1], out=np.zeros((1, 3, 2)))
 
 
 def test_nothing_is_looked_up_out_of_bounds():

@@ -16,23 +16,15 @@ from tallybayes.inference.correction_bins import CorrectionBins
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.terms import no_codes, weighted_sum
 
-__all__ = ["BlockTerms", "PairedTerms", "RowTerms", "TermsToFit", "coded_terms", "shifted"]
+__all__ = ["BlockTerms", "PairedTerms", "RowTerms", "coded_terms", "shifted"]
 
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
 # Rows for each pair from which on rows share pairs enough: a fit adds up its tables once for every pair, not row.
 _ROWS_PER_PAIR = 32
 Codes: TypeAlias = npt.NDArray[np.int32]
 Places: TypeAlias = npt.NDArray[np.intp]
+Small: TypeAlias = npt.NDArray[np.float32]  # (F, C − 1, n)
 Sizes: TypeAlias = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class TermsToFit:
-    """The terms of a block's columns as a fit takes them: by row, or in tables; and the tables of its corrections."""
-
-    columns: range
-    terms: npt.NDArray[np.float32] | None  # (F, C − 1, n)
-    tables: kernels.CodedTerms | None
 
 
 @dataclass(frozen=True)
@@ -62,19 +54,25 @@ class RowTerms:
         """Return the terms."""
         return self.terms
 
-    def to_fit(self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes) -> TermsToFit:
-        """Return the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+    @property
+    def by_row(self) -> bool:
+        """Whether a fit takes the terms of each row."""
+        return True
 
-        The corrections of a column are `sizes` many from the number `first` on.
+    def to_fit(
+        self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes, terms: Small
+    ) -> kernels.CodedTerms | None:
+        """Write the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+
+        The corrections of a column are `sizes` many from the number `first` on. Their tables are returned.
         """
-        F, C, n = self.terms.shape
-        terms = np.empty((F, C - 1, n + len(some)), np.float32)
+        C, n = self.terms.shape[1:]
         np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:, :, :n])
         np.multiply(terms[:, :, some], kept[:, None, :], out=terms[:, :, n:])
         if self.bins is None:
-            return TermsToFit(self.columns, terms, None)
+            return None
         dropped = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
-        return TermsToFit(self.columns, terms, _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C))
+        return _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C)
 
     def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
         """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
@@ -118,23 +116,21 @@ class PairedTerms:
     @classmethod
     def of(cls, start: int, given: PairTerms, classes: ClassCodes, bins: Sequence[CorrectionBins]) -> PairedTerms:
         """Return the terms of rows of these classes; bins are none, or those of each column."""
-        C, F, codes = len(given.by_pair), len(given.sizes), np.asarray(given.sizes)
-        table = _shifted_in_place(given.by_pair.copy())
-        ends = np.cumsum(codes * C).tolist()
-        values = np.empty((ends[-1] + F, C))
-        for f, (a, b) in enumerate(zip([0, *ends], ends, strict=False)):  # each column has a pair more, at 0
-            values[a + f : b + f], values[b + f] = table[:, a:b].T, 0.0
+        C, codes = len(given.by_pair), np.asarray(given.sizes)
+        # Each column has a pair more, at 0.
+        values, known = kernels.pair_rows(given.by_pair, codes * C, least=-_LARGEST)
         of_pair = np.full(len(values), -1, np.int32)
         if bins and bins[0].cells is not None:
             missing = np.cumsum(codes * C + 1) - 1
-            of_pair[np.delete(np.arange(len(values)), missing)] = np.repeat(_bins_of_codes(given, bins), C)
+            there = np.ones(len(values), bool)
+            there[missing] = False
+            of_pair[there] = np.repeat(_bins_of_codes(given, bins), C)
             of_pair[missing] = [one.size - 1 for one in bins]
         pairs = kernels.pair_codes(given.columns, codes, classes, C, low=given.low, last=given.last)
         found = cls(start, pairs, codes * C + 1, values, of_pair)
-        unknown = np.isnan(values)
-        if unknown.any():  # perhaps only of pairs that no row has: a fit adds up those, too
+        if not known:  # perhaps only of pairs that no row has: a fit adds up those, too
             refuse_nan(found.dense())
-            values[unknown] = 0.0
+            values[np.isnan(values)] = 0.0
         return found
 
     @property
@@ -146,19 +142,26 @@ class PairedTerms:
         """Return the terms of each row."""
         return kernels.code_terms(tuple(self.pairs), self.values, self.sizes).astype(np.float64, copy=False)
 
-    def to_fit(self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes) -> TermsToFit:
-        """Return the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+    @property
+    def by_row(self) -> bool:
+        """Whether a fit takes the terms of each row; otherwise it looks them up in tables that rows share."""
+        return _ROWS_PER_PAIR * len(self.values) > self.pairs.size
 
-        The corrections of a column are `sizes` many from the number `first` on.
+    def to_fit(
+        self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes, terms: Small
+    ) -> kernels.CodedTerms | None:
+        """Write the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+
+        The corrections of a column are `sizes` many from the number `first` on. Their tables are returned, and where
+        rows share terms, the tables of both.
         """
         codes = np.concatenate([self.pairs, self.dropped(some, kept)], axis=1)
         values, C = self.values[:, :-1] - self.values[:, -1:], self.values.shape[1]
-        if _ROWS_PER_PAIR * len(values) > self.pairs.size:
-            tables = None if self.bins[-1] < 0 else _tables(self.bins_of(codes), first, sizes, C)
-            return TermsToFit(self.columns, kernels.code_terms(tuple(codes), values, self.sizes, small=True), tables)
+        if self.by_row:
+            kernels.code_terms(tuple(codes), values, self.sizes, out=terms)
+            return None if self.bins[-1] < 0 else _tables(self.bins_of(codes), first, sizes, C)
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
-        numbers = np.array(self.columns, np.int32)
-        return TermsToFit(self.columns, None, kernels.CodedTerms(codes, self.sizes, values, numbers, bins))
+        return kernels.CodedTerms(codes, self.sizes, values, np.array(self.columns, np.int32), bins)
 
     def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
         """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
@@ -192,9 +195,9 @@ class PairedTerms:
 BlockTerms: TypeAlias = RowTerms | PairedTerms
 
 
-def coded_terms(parts: Sequence[TermsToFit], n: int, others: int) -> kernels.CodedTerms:
+def coded_terms(parts: Sequence[kernels.CodedTerms | None], n: int, others: int) -> kernels.CodedTerms:
     """Return the tables of all columns, of n rows and as many classes but one."""
-    tables = [part.tables for part in parts if part.tables is not None]
+    tables = [part for part in parts if part is not None]
     if len(tables) == 1:
         return tables[0]
     return kernels.CodedTerms(*map(np.concatenate, zip(*tables, strict=True))) if tables else no_codes(n, others + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import Hashes
-from tallybayes.inference.block_terms import BlockTerms, PairedTerms, TermsToFit, coded_terms
+from tallybayes.inference.block_terms import BlockTerms, PairedTerms, coded_terms
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins
 from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
@@ -175,8 +175,7 @@ class ColumnTerms:
         each = 1 if n < _MANY_ROWS else _PARTIAL
         keys = row_keys(self.rows, self.evidence.schema, self.hashes) if partial else _NO_KEYS
         dropped = DroppedColumns.of(keys, each, self.present, self.made_of)
-        parts = list(engines.in_threads(((block, dropped) for block in self.blocks), self._to_fit, threads))
-        terms, numbers = self._of_rows(parts, dropped)
+        terms, numbers, tables = self._of_rows(dropped, threads)
         some, absent = dropped.rows, len(self.missing)
         base = np.empty((len(self.evidence.classes) - 1, n + len(some)))
         base[:, :n] = less_last(self.plain_scores.T)
@@ -186,7 +185,7 @@ class ColumnTerms:
             base,
             terms,
             numbers,
-            coded_terms(parts, n + len(some), len(base)),
+            coded_terms(tables, n + len(some), len(base)),
             np.concatenate([self.offset, np.zeros(absent)]),
             np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(absent)]),
             np.concatenate([self.free, np.zeros(absent, bool)]),
@@ -198,11 +197,13 @@ class ColumnTerms:
             threads,
         )
 
-    def _to_fit(self, block: BlockTerms, dropped: DroppedColumns) -> TermsToFit:
-        """Return the terms of a block's columns, of all rows and of some that keep only some values."""
+    def _to_fit(
+        self, block: BlockTerms, dropped: DroppedColumns, terms: npt.NDArray[np.float32]
+    ) -> kernels.CodedTerms | None:
+        """Write the terms of a block's columns, of all rows and of some that keep only some values."""
         at = np.array(block.columns)
         sizes = np.array([self.bins[u].size for u in block.columns])
-        return block.to_fit(dropped.rows, dropped.kept[at], self._first_corrections[at], sizes)
+        return block.to_fit(dropped.rows, dropped.kept[at], self._first_corrections[at], sizes, terms)
 
     @property
     def _first_corrections(self) -> npt.NDArray[np.int64]:  # (F,)
@@ -211,21 +212,25 @@ class ColumnTerms:
         return np.cumsum(sizes) - sizes
 
     def _of_rows(
-        self, parts: Sequence[TermsToFit], dropped: DroppedColumns
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:  # (T, C − 1, n + rows), (T,)
-        """Return the terms that each row has by itself, and their numbers; those of missing values, too."""
+        self, dropped: DroppedColumns, threads: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], list[kernels.CodedTerms | None]]:
+        """Return the terms that each row has by itself, (T, C − 1, n + rows), their numbers, and the tables of others.
+
+        Missing values have terms of their own, after all others.
+        """
         n, U, D = len(self.present), len(self.columns), len(self.evidence.classes) - 1
-        mine, some, left = [part for part in parts if part.terms is not None], dropped.rows, dropped.left
-        absent = np.empty((len(self.missing), D, n + len(some)), np.float32)
-        for one, out in zip(self.missing, absent, strict=True):
+        widths = [len(block.columns) if block.by_row else 0 for block in self.blocks]
+        ends, some, left = np.cumsum([0, *widths]).tolist(), dropped.rows, dropped.left
+        terms = np.empty((ends[-1] + len(self.missing), D, n + len(some)), np.float32)
+        given = ((block, dropped, terms[a:b]) for block, a, b in zip(self.blocks, ends, ends[1:], strict=False))
+        tables = list(engines.in_threads(given, self._to_fit, threads))
+        for one, out in zip(self.missing, terms[ends[-1] :], strict=True):
             out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
-        mine.append(TermsToFit(range(U, U + len(absent)), absent, None))
-        arrays = [part.terms for part in mine if part.terms is not None and len(part.terms)]
-        terms = arrays[0] if len(arrays) == 1 else np.concatenate([*arrays, absent[:0]])
-        numbers = np.concatenate([np.array(part.columns, np.int32) for part in mine])
+        columns = [block.columns for block in self.blocks if block.by_row]
+        numbers = np.concatenate([*columns, range(U, U + len(self.missing))]).astype(np.int32)
         for place, term_of in self.again.items():
             terms[numbers == place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
-        return terms, numbers
+        return terms, numbers, tables
 
     def _base_of_dropped(
         self, dropped: DroppedColumns, terms: npt.NDArray[np.float32], numbers: npt.NDArray[np.int32]

@@ -88,6 +88,6 @@ def _bins_of_numbers(likelihood: Likelihood, columns: int) -> list[CorrectionBin
     sizes = np.array([len(one) for one in cells if one is not None], np.int64)
     weights = np.concatenate([likelihood.cell_weights(f) for f in range(columns)])
     places, cuts, counts = kernels.cut_runs(np.concatenate(cells), weights, sizes, _BINS)  # type: ignore[arg-type]
-    ends, all_cuts = np.cumsum(sizes).tolist(), np.split(cuts, np.cumsum(counts)[:-1])
-    starts = [0, *ends[:-1]]
-    return [CorrectionBins(mine, places[a:b], len(mine) + 2) for mine, a, b in zip(all_cuts, starts, ends, strict=True)]
+    of_cells, of_cuts = ([0, *np.cumsum(each).tolist()] for each in (sizes, counts))
+    bounds = zip(of_cells, of_cells[1:], of_cuts, of_cuts[1:], strict=False)
+    return [CorrectionBins(cuts[i:j], places[a:b], j - i + 2) for a, b, i, j in bounds]

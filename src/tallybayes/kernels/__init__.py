@@ -33,7 +33,17 @@ from .buckets import (
     ordered,
     unordered,
 )
-from .cells import ChosenCells, bin_codes, choose_cells, code_terms, count_cells, cut_cells, cut_runs, pair_codes
+from .cells import (
+    ChosenCells,
+    bin_codes,
+    choose_cells,
+    code_terms,
+    count_cells,
+    cut_cells,
+    cut_runs,
+    pair_codes,
+    pair_rows,
+)
 from .contributions import terms_codes, terms_dense
 from .counts import add_columns, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
 from .density import density_places, density_sums, density_terms
@@ -133,6 +143,7 @@ __all__ = [
     "mix_words",
     "ordered",
     "pair_codes",
+    "pair_rows",
     "power",
     "power_sums",
     "score_codes",

@@ -19,6 +19,7 @@ __all__ = [
     "cut_cells",
     "cut_runs",
     "pair_codes",
+    "pair_rows",
 ]
 
 Keys = NDArray[np.int64]
@@ -209,7 +210,9 @@ def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: 
     return _native.bin_codes(columns, places, sizes, missing)
 
 
-def code_terms(columns: Codes, values: Floats, sizes: Sizes, *, small: bool = False) -> NDArray[np.floating]:
+def code_terms(
+    columns: Codes, values: Floats, sizes: Sizes, *, out: NDArray[np.float32] | None = None
+) -> NDArray[np.floating]:
     """Return ``values[start + code]`` of each code, or 0 where it is outside its column; (F, D, n).
 
     Parameters
@@ -217,12 +220,39 @@ def code_terms(columns: Codes, values: Floats, sizes: Sizes, *, small: bool = Fa
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
     values : float64 ndarray, shape (sum(sizes), D)
     sizes : sequence of int, length F
-    small : bool
-        Whether to return float32.
+    out : float32 ndarray, shape (F, D, n), optional
+        Where to write them; otherwise they are float64.
 
     Examples
     --------
     >>> code_terms(np.array([[1], [0], [2]]), np.array([[1.0, 10.0], [2.0, 20.0]]), [2]).tolist()
     [[[2.0, 1.0, 0.0], [20.0, 10.0, 0.0]]]
     """
-    return _native.code_terms(columns, values, sizes, small)
+    if out is None:
+        return _native.code_terms(columns, values, sizes)
+    _native.code_small_terms(columns, values, sizes, out)
+    return out
+
+
+def pair_rows(by_pair: Floats, sizes: Sizes, *, least: float) -> tuple[Floats, bool]:
+    """Return terms of pairs as rows less the largest of each, with zeros after each column; and whether none is NaN.
+
+    Parameters
+    ----------
+    by_pair : float64 ndarray, shape (C, sum(sizes))
+    sizes : sequence of int, length F
+    least : float
+        What terms are not to be below.
+
+    Returns
+    -------
+    rows : float64 ndarray, shape (sum(sizes) + F, C)
+    known : bool
+
+    Examples
+    --------
+    >>> pair_rows(np.array([[1.0, 2.0], [-9.0, 5.0]]), [1, 1], least=-4.0)[0].tolist()
+    [[0.0, -4.0], [0.0, 0.0], [-3.0, 0.0], [0.0, 0.0]]
+    """
+    rows, known = _native.pair_rows(by_pair, sizes, least)
+    return rows, known

@@ -310,6 +310,7 @@ void bind_counts(nb::module_& m);
 void bind_buckets(nb::module_& m);
 void bind_cells(nb::module_& m);
 void bind_scores(nb::module_& m);
+void bind_structure(nb::module_& m);
 void bind_experts(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);

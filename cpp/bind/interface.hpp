@@ -106,6 +106,24 @@ struct FindCellsTask {
     std::uint8_t* codes;          // OUT (F, n)
 };
 
+struct InterpolateTask {
+    static constexpr std::int64_t kMost = 256;  // knots of a column
+    Table table;
+    const double *knots, *heights;  // (offsets[F],)
+    const std::int64_t* offsets;    // (F + 1,)
+    double* out;                    // OUT (F, n)
+    bool* missing;                  // OUT
+};
+
+struct DistancesTask {
+    static constexpr std::int64_t kMost = 64;  // columns
+    Table table;
+    const double* mean;  // (C, d)
+    const double* root;  // (C, d, d)
+    std::int64_t n_classes;
+    double* out;  // OUT (n, C)
+};
+
 struct CountPairsTask {
     Table table;
     const std::int32_t* classes;  // (n,)
@@ -222,6 +240,17 @@ struct ScoreCodesTask {
     bool outside_is_last;
     const std::int32_t* classes;  // (n,), own-class only
     std::int64_t n_classes;
+    double* out;  // OUT (n, C), added to
+};
+
+struct ScoreCellsTask {
+    Table table;
+    const std::int64_t* sizes;    // (P,)
+    const std::int64_t* starts;   // (K + 1,)
+    const std::int32_t* members;  // (starts[K],)
+    const std::int64_t* offsets;  // (K + 1,)
+    const double* scores;         // (offsets[K], C)
+    std::int64_t n_combinations, n_classes;
     double* out;  // OUT (n, C), added to
 };
 
@@ -453,6 +482,9 @@ struct Kernels {
     Fault (*density)(const DensityTask&);
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
+    Fault (*score_cells)(const ScoreCellsTask&);
+    Fault (*interpolate)(const InterpolateTask&);
+    Fault (*distances)(const DistancesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);
     Fault (*leave_sparse)(const LeaveSparseTask&);
     Fault (*terms_dense)(const TermsDenseTask&);

@@ -4,6 +4,7 @@
 #include "exact/bigint.hpp"
 #include "codes/count_and_score.hpp"
 #include "codes/hash.hpp"
+#include "codes/score_cells.hpp"
 #include "bind/interface.hpp"
 #include "dense/best_class.hpp"
 #include "dense/count_buckets.hpp"
@@ -12,6 +13,8 @@
 #include "dense/mix_experts.hpp"
 #include "dense/kernel_density.hpp"
 #include "dense/elementwise.hpp"
+#include "dense/distances.hpp"
+#include "dense/interpolate.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
 #include "codes/score_test.hpp"
@@ -33,7 +36,7 @@ inline const Kernels* table(const char* name) {
                                  count_numbers, find_cells,  count_sparse,
                                  score_gaussian, score_student, leave_dense, expert_terms, mix_experts,
                                  density_places, density, score_codes,
-                                 score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
+                                 score_own_codes, score_cells, interpolate, distances, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
                                  hash_sparse, mix_words, softmax,       best_class,   temper,       weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     elementwise,     add_product,

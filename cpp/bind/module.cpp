@@ -88,6 +88,7 @@ NB_MODULE(_native, m) {
     tally::bind_buckets(m);
     tally::bind_cells(m);
     tally::bind_scores(m);
+    tally::bind_structure(m);
     tally::bind_experts(m);
     tally::bind_weights(m);
     tally::bind_exact(m);

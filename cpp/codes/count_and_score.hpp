@@ -156,21 +156,21 @@ inline Fault count_codes(const CountCodesTask& task) {
 }
 
 // Vectors = 0 serves any number of classes.
-template <int Vectors>
-inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 start, i64 count, i64 width) {
-    const i64 C = task.n_classes, pitch = index.pitch();
+template <int Vectors, class Index>
+inline void score_rows(const double* scores, i64 C, double* to, Index& index, i64 start, i64 count, i64 width) {
+    const i64 pitch = index.pitch();
     if constexpr (Vectors == 0) {
         for (i64 i = 0; i < count; ++i) {
-            double* const out = task.out + (start + i) * C;
+            double* const out = to + (start + i) * C;
             const i64* place = index.row(i);
             for (i64 f = 0; f < width; ++f, place += pitch)
-                for (i64 c = 0; c < C; ++c) out[c] += task.scores[*place + c];
+                for (i64 c = 0; c < C; ++c) out[c] += scores[*place + c];
         }
     } else {
         constexpr int kLast = Vectors - 1;
         const First tail = first(C - 4 * kLast);
         for (i64 i = 0; i < count; ++i) {
-            double* const out = task.out + (start + i) * C;
+            double* const out = to + (start + i) * C;
             const i64* place = index.row(i);
             F4 sum[Vectors], other[Vectors];  // two independent chains of additions
             for (int k = 0; k < kLast; ++k) sum[k] = load(out + 4 * k);
@@ -178,7 +178,7 @@ inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 s
             for (int k = 0; k < Vectors; ++k) other[k] = all(0.0);
             i64 f = 0;
             for (; f + 2 <= width; f += 2, place += 2 * pitch) {
-                const double *one = task.scores + place[0], *two = task.scores + place[pitch];
+                const double *one = scores + place[0], *two = scores + place[pitch];
                 for (int k = 0; k < kLast; ++k) {
                     sum[k] = sum[k] + load(one + 4 * k);
                     other[k] = other[k] + load(two + 4 * k);
@@ -187,7 +187,7 @@ inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 s
                 other[kLast] = other[kLast] + load_first(two + 4 * kLast, tail);
             }
             if (f < width) {
-                const double* one = task.scores + place[0];
+                const double* one = scores + place[0];
                 for (int k = 0; k < kLast; ++k) sum[k] = sum[k] + load(one + 4 * k);
                 sum[kLast] = sum[kLast] + load_first(one + 4 * kLast, tail);
             }
@@ -197,32 +197,42 @@ inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 s
     }
 }
 
+// Add the rows of the table that an index points to, for all its columns; a tile at a time.
+template <class Index>
+inline void score_indexed(i64 n, i64 F, const double* scores, i64 C, double* out, Index& index) {
+    for (i64 start = 0; start < n; start += index.rows()) {
+        const i64 count = smaller(index.rows(), n - start);
+        for (i64 f0 = 0; f0 < F; f0 += Index::kWidth) {
+            const i64 width = smaller(Index::kWidth, F - f0);
+            index.fill(start, count, f0, f0 + width);
+            switch ((C + 3) / 4) {
+                case 1: score_rows<1>(scores, C, out, index, start, count, width); break;
+                case 2: score_rows<2>(scores, C, out, index, start, count, width); break;
+                case 3: score_rows<3>(scores, C, out, index, start, count, width); break;
+                case 4: score_rows<4>(scores, C, out, index, start, count, width); break;
+                case 5: score_rows<5>(scores, C, out, index, start, count, width); break;
+                default: score_rows<0>(scores, C, out, index, start, count, width);
+            }
+        }
+    }
+}
+
+// Return the distance from one array of doubles to another, so that both are addressed from the first.
+inline i64 distance_from(const double* from, const double* to) {
+    return static_cast<i64>(reinterpret_cast<std::intptr_t>(to) - reinterpret_cast<std::intptr_t>(from)) / 8;
+}
+
 inline Fault score_codes(const ScoreCodesTask& task) {
-    const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
+    const i64 F = task.table.n_columns, C = task.n_classes;
     if (C == 0) return {};
     Scratch<double> nothing(C);  // added for a skipped code; addressed by its distance from the table, like any row
-    const i64 skip = static_cast<i64>(reinterpret_cast<std::intptr_t>(nothing.get()) -
-                                      reinterpret_cast<std::intptr_t>(task.scores)) / 8;
+    const i64 skip = distance_from(task.scores, nothing.get());
     CodeIndex index(task.table, task.low, C);
     for (i64 f = 0; f < F; ++f) {
         const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
         index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : skip);
     }
-    for (i64 start = 0; start < n; start += index.rows()) {
-        const i64 count = smaller(index.rows(), n - start);
-        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
-            const i64 width = smaller(CodeIndex::kWidth, F - f0);
-            index.fill(start, count, f0, f0 + width);
-            switch ((C + 3) / 4) {
-                case 1: score_codes_rows<1>(task, index, start, count, width); break;
-                case 2: score_codes_rows<2>(task, index, start, count, width); break;
-                case 3: score_codes_rows<3>(task, index, start, count, width); break;
-                case 4: score_codes_rows<4>(task, index, start, count, width); break;
-                case 5: score_codes_rows<5>(task, index, start, count, width); break;
-                default: score_codes_rows<0>(task, index, start, count, width);
-            }
-        }
-    }
+    score_indexed(task.table.n_rows, F, task.scores, C, task.out, index);
     return {};
 }
 

@@ -184,7 +184,8 @@ def test_scores_rise_with_the_values_whatever_these_are() -> None:
     part = normal_scores("x", numbers, np.ones(7))
     assert part is not None
     assert part.sound
-    found = part.score(np.array([-np.inf, -1e308, 0.0, 3.0, 1e308, np.inf, np.nan]))
+    new = np.array([-np.inf, -1e308, 0.0, 3.0, 1e308, np.inf, np.nan])
+    found = Correlation((part, part)).scores([new, new]).column(0)
     assert np.isnan(found[-1])
     assert (np.diff(found[:-1]) >= 0).all()
     assert found[2] < found[3] < found[4]

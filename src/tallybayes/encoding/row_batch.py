@@ -127,20 +127,13 @@ class RowBatch:
 
     def column(self, name: str) -> pa.Array:
         """Return one column by name, a field or a column of a matrix."""
-        try:
-            at = self.batch.schema.get_field_index(name)
-        except UnicodeEncodeError:  # a lone surrogate, which no field can have
-            at = -1
+        at = self._field(name)
         if at >= 0:
             return self.batch.column(at)
-        if self._members is None:
-            fields = enumerate(self.batch.schema)
-            self._members = [(k, _members(field)) for k, field in fields if sources.kind_of(field) != "column"]
-        for k, members in self._members:
-            if name not in members:
-                continue
+        found = self._place(name)
+        if found is not None:
+            k, position = found
             field = self.batch.schema.field(k)
-            position = members.index(name) if isinstance(members, NumberedNames) else members[name]
             if sources.kind_of(field) == "sparse":
                 return pa.array(_sparse_column(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
             return pa.array(self._matrix(k)[:, position])
@@ -150,6 +143,31 @@ class RowBatch:
         raise BadData(
             wanted("the rows", f"a column {name!r} as in training", "none of that name", did_you_mean(name, have))
         )
+
+    def _field(self, name: str) -> int:
+        """Return the position of the field of this name; −1 if there is none."""
+        try:
+            return int(self.batch.schema.get_field_index(name))
+        except UnicodeEncodeError:  # a lone surrogate, which no field can have
+            return -1
+
+    def _place(self, name: str) -> tuple[int, int] | None:
+        """Return the field that is a matrix with a column of this name, and the column's position there."""
+        if self._members is None:
+            fields = enumerate(self.batch.schema)
+            self._members = [(k, _members(field)) for k, field in fields if sources.kind_of(field) != "column"]
+        for k, members in self._members:
+            if name in members:
+                return k, members.index(name) if isinstance(members, NumberedNames) else members[name]
+        return None
+
+    def _of_matrix(self, name: str) -> npt.NDArray[Any] | None:
+        """Return a column of a matrix of floats, not copied; None if there is no such column."""
+        found = self._place(name) if self._field(name) < 0 else None
+        if found is None or sources.kind_of(self.batch.schema.field(found[0])) != "matrix":
+            return None
+        matrix = self._matrix(found[0])
+        return matrix[:, found[1]] if matrix.dtype in (np.float64, np.float32) else None
 
     @contextmanager
     def refusing(self, block: Block) -> Iterator[None]:
@@ -185,6 +203,9 @@ class RowBatch:
 
     def _numbers(self, name: str, event: Event[Never]) -> npt.NDArray[Any]:
         """Return a column as floats, null as NaN."""
+        view = self._of_matrix(name)
+        if view is not None:
+            return view
         array = self.column(name)
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()

@@ -42,6 +42,7 @@ __all__ = ["MOST_NUMBERS", "Correlation", "ScoredColumn"]
 MOST_NUMBERS = 50  # columns of a correlation: 1,326 sums for each class
 _UNIT = 2.0**-10  # of a score: a thousandth of a standard deviation
 _LARGEST = 1 << 13  # units: no rank among 10¹⁴ rows has a score of 8
+_MOST_KNOTS = 256  # of a map: a cell between two of them has 8 bits
 _AT_ONCE = 1 << 26  # rows: sums of this many products of two scores stay below 2⁵³, so doubles add them exactly
 _PRIOR_ROWS = 2.0  # of independent scores
 
@@ -63,20 +64,13 @@ class ScoredColumn(NamedTuple):
     values: tuple[float, ...]
     scores: tuple[int, ...]
 
-    def score(self, numbers: npt.NDArray[Any]) -> Floats:  # (n,)
-        """Return the score of each number in whole units; NaN where it is missing."""
-        x, knots, scores = numbers.astype(np.float64) / 2, np.array(self.values) / 2, np.array(self.scores, np.float64)
-        at = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
-        low = knots[at]  # halves, whose differences are never infinite
-        share = np.clip((x - low) / (knots[at + 1] - low), 0.0, 1.0)
-        return np.asarray(np.rint(scores[at] + share * (scores[at + 1] - scores[at])))
-
     @property
     def sound(self) -> bool:
         """Whether values and scores rise."""
         values, scores = np.array(self.values, np.float64), np.array(self.scores, np.int64)
         rise = bool((np.diff(values) > 0).all() and (np.diff(scores) >= 0).all() and np.isfinite(values).all())
-        return rise and len(values) == len(scores) > 1 and bool((np.abs(scores) <= _LARGEST).all())
+        few = len(values) == len(scores) and 1 < len(values) <= _MOST_KNOTS
+        return rise and few and bool((np.abs(scores) <= _LARGEST).all())
 
 
 @dataclass(frozen=True)
@@ -129,9 +123,17 @@ class Correlation(Product[Dense]):
 
     def scores(self, columns: Sequence[npt.NDArray[Any]]) -> Dense:
         """Return the scores of each row in whole units; NaN in all of them where one is missing."""
-        found = np.stack([part.score(x) for part, x in zip(self.parts, columns, strict=True)], axis=1)
-        found[np.isnan(found).any(axis=1)] = np.nan
-        return Dense(found)
+        real = tuple(x if x.dtype in (np.float64, np.float32) else x.astype(np.float64) for x in columns)
+        found, missing = kernels.interpolate(real, *self._knots)
+        if missing:
+            found[:, np.isnan(found).any(axis=0)] = np.nan
+        return Dense(tuple(found))
+
+    @cached_property
+    def _knots(self) -> tuple[Floats, Floats, tuple[int, ...]]:
+        """The values and scores of all parts, and how many each part has."""
+        values, scores = (np.concatenate([part[k] for part in self.parts]).astype(np.float64) for k in (1, 2))
+        return values, scores, tuple(len(part.values) for part in self.parts)
 
     def value(self, data: Dense) -> tuple[float, ...] | None:
         """Return the scores of the first row."""
@@ -215,12 +217,11 @@ class Correlation(Product[Dense]):
         def add(options: EstimateOptions, out: Floats) -> None:
             if not self.base:
                 return
-            z = data.matrix() * _UNIT
-            kept = np.flatnonzero(~np.isnan(z[:, 0]))
+            kept = np.flatnonzero(~np.isnan(data.column(0)))
             w = np.ones(len(kept)) if weights is None else weights[kept]
             for some in chunks(len(kept)):
                 at = kept[some]
-                out[at] += self.base * posterior.log_ratios(z[at], classes[at], w[some])
+                out[at] += self.base * posterior.log_ratios_without(data.take(at), classes[at], w[some])
 
         return LeftOut(add, lambda: self.length(data))
 
@@ -267,41 +268,46 @@ class _Posterior:
         spread = spread + _PRIOR_ROWS * np.eye(d)
         lower = np.linalg.cholesky(spread)
         log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
-        root = np.linalg.inv(lower).swapaxes(1, 2)
+        root = np.ascontiguousarray(np.linalg.inv(lower).swapaxes(1, 2))
         return cls(k, mean, root, log_det, np.diagonal(spread, axis1=1, axis2=2).copy())
 
-    def distances(self, c: int, u: Floats) -> Floats:  # (n,)
-        """Return uᵀΨ⁻¹u of each row, the same whatever rows are beside it: column by column, not by BLAS."""
-        columns, total = np.ascontiguousarray(u.T), np.zeros(len(u))
-        for j, weights in enumerate(self.root[c].T):
-            part = weights[0] * columns[0]
-            for weight, column in zip(weights[1 : j + 1].tolist(), columns[1 : j + 1], strict=True):
-                part += weight * column
-            total += part * part
-        return total
+    def distances(self, data: Dense) -> Floats:  # (n, C)
+        """Return uᵀΨ⁻¹u of each row, given its scores in units; the same whatever rows are beside it."""
+        out = np.empty((len(data), len(self.k)))
+        kernels.distances(data.columns, self.mean / _UNIT, self.root * _UNIT, out)
+        return out
 
-    def log_ratios(self, z: Floats, classes: ClassCodes | None = None, weights: Floats | None = None) -> Floats:
-        """Return I of each row and class, (n, C).
+    def log_ratios(self, data: Dense) -> Floats:  # (n, C)
+        """Return I of each row and class, given its scores in units; NaN where they are missing."""
+        k, d = self.k, self.mean.shape[1]
+        degrees, wider = k + _PRIOR_ROWS, (k + 1) / k
+        scale = _UNIT / np.sqrt(wider[:, None] * self.diagonal)
+        alone = np.zeros((len(data), len(k)))
+        power = np.repeat((degrees[:, None] + 1) / 2, d, axis=1)
+        kernels.score_student(data.columns, self.mean / _UNIT, scale, np.zeros_like(power), power, alone)
+        q = self.distances(data)
+        q /= wider
+        joint = kernels.log1p(q)
+        joint *= (degrees + d) / 2
+        constant = _log_constant(k, d) - 0.5 * (self.log_det - np.log(self.diagonal).sum(axis=1))
+        return np.asarray(constant - joint - alone)
 
-        Each row is left out of its own class where that is given.
-        """
-        out = np.empty((len(z), len(self.k)))
+    def log_ratios_without(self, data: Dense, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
+        """Return I of each row and class, the row being left out of its own class."""
+        out, distances = self.log_ratios(data), self.distances(data)
         for c, k in enumerate(self.k.tolist()):
-            u = z - self.mean[c]
-            q, own = self.distances(c, u), u * u / self.diagonal[c]
-            out[:, c] = _log_ratio(k, q, self.log_det[c], own, np.log(self.diagonal[c]))
-            if classes is None or weights is None:
-                continue
             mine = np.flatnonzero(classes == c)
+            u = data.take(mine).matrix() * _UNIT - self.mean[c]
+            q, own = distances[mine, c], u * u / self.diagonal[c]
             w = np.minimum(weights[mine], k - 1)  # rounding may leave less than was counted
             grown, gone = k / (k - w), w * k / (k - w)
-            left, lefts = 1 - gone * q[mine], 1 - gone[:, None] * own[mine]  # above 0: Ψ keeps its prior
+            left, lefts = 1 - gone * q, 1 - gone[:, None] * own  # above 0: Ψ keeps its prior
             left, lefts = np.maximum(left, _LEAST_LEFT), np.maximum(lefts, _LEAST_LEFT)
             out[mine, c] = _log_ratio(
                 k - w,
-                grown**2 * q[mine] / left,
+                grown**2 * q / left,
                 self.log_det[c] + np.log(left),
-                (grown**2)[:, None] * own[mine] / lefts,
+                (grown**2)[:, None] * own / lefts,
                 np.log(self.diagonal[c]) + np.log(lefts),
             )
         return out
@@ -310,18 +316,21 @@ class _Posterior:
 _LEAST_LEFT = 1e-12  # of a determinant without a row: rounding, where thousands of rows are one
 
 
-def _log_ratio(k: Any, q: Floats, log_det: Any, own: Floats, logs: Floats) -> Floats:  # (n,)
+def _log_ratio(k: Floats, q: Floats, log_det: Floats, own: Floats, logs: Floats) -> Floats:  # (n,)
     """Return log t(z) − Σ_j log t_j(z_j): `own` (n, d) are the squares q_j, `logs` the logarithms of Ψ_jj."""
+    d, degrees, wider = own.shape[1], k + _PRIOR_ROWS, (k + 1) / k
+    joint = -0.5 * log_det - (degrees + d) / 2 * np.log1p(q / wider)
+    alone = -0.5 * logs - (degrees[:, None] + 1) / 2 * np.log1p(own / wider[:, None])
+    return np.asarray(_log_constant(k, d) + joint - alone.sum(axis=1))
+
+
+def _log_constant(k: Floats, d: int) -> Floats:
+    """Return the part of log t(z) − Σ_j log t_j(z_j) that depends on the number of rows alone."""
     from scipy.special import gammaln  # slow to import
 
-    d, degrees, wider = own.shape[1], k + _PRIOR_ROWS, (k + 1) / k
-    constant = (
-        gammaln((degrees + d) / 2) - gammaln(degrees / 2) - d * (gammaln((degrees + 1) / 2) - gammaln(degrees / 2))
-    )
-    joint = -0.5 * log_det - (degrees + d) / 2 * np.log1p(q / wider)
-    at = np.asarray(wider)[..., None]
-    alone = -0.5 * logs - (np.asarray(degrees)[..., None] + 1) / 2 * np.log1p(own / at)
-    return np.asarray(constant + joint - alone.sum(axis=1))
+    degrees = k + _PRIOR_ROWS
+    one = gammaln((degrees + 1) / 2) - gammaln(degrees / 2)
+    return np.asarray(gammaln((degrees + d) / 2) - gammaln(degrees / 2) - d * one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,15 +345,17 @@ class CorrelationDensity(Likelihood[Dense]):
         moments = self.event.moments(self.statistic)
         return self.statistic.derive("posterior", lambda: _Posterior.of(moments))
 
-    def _log(self, units: Floats) -> Floats:  # (n, C)
-        return self.factor * self._posterior.log_ratios(units * _UNIT)
+    def _log(self, data: Dense) -> Floats:  # (n, C)
+        return self.factor * self._posterior.log_ratios(data)
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Add the interaction of each row that has all numbers."""
-        z = data.matrix()
-        kept = np.flatnonzero(~np.isnan(z[:, 0])) if self.factor else np.zeros(0, np.intp)
-        for some in chunks(len(kept)):
-            out[kept[some]] += self._log(z[kept[some]])
+        if not self.factor:
+            return
+        log, missing = self._log(data), np.isnan(data.column(0))
+        if missing.any():
+            log[missing] = 0.0
+        out += log
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the interaction of each row, weighted."""
@@ -354,17 +365,15 @@ class CorrelationDensity(Likelihood[Dense]):
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Add the variance of a normal log-density, (d + q²) / 2n with q the squared distance in deviations."""
-        z, posterior, d = data.matrix() * _UNIT, self._posterior, len(self.event.parts)
-        kept = np.flatnonzero(~np.isnan(z[:, 0]))
-        for c, k in enumerate(posterior.k.tolist()):
-            q = posterior.distances(c, z[kept] - posterior.mean[c]) * k
-            out[kept, c] += self.factor**2 * (d + q**2) / (2 * k)
+        k, d, kept = self._posterior.k, len(self.event.parts), ~np.isnan(data.column(0))
+        q = self._posterior.distances(data)[kept] * k
+        out[kept] += self.factor**2 * (d + q**2) / (2 * k)
 
     def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the interaction at given scores; no few of them show it."""
         values = () if at is None else tuple(at)
         scores = np.array(values, np.float64).reshape(len(values), len(self.event.parts))
-        return Profile("values", values, self._log(scores))
+        return Profile("values", values, self._log(Dense(scores)))
 
     def support(self, data: Dense) -> Floats:  # (1, C)
         """Return the weight of the rows of each class that have all numbers."""

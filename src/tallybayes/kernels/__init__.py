@@ -66,6 +66,7 @@ from .scores import (
     softmax,
     temper,
 )
+from .structure import Interpolated, distances, interpolate, score_cells
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
 from .weigh import (
     CodedTerms,
@@ -92,6 +93,7 @@ __all__ = [
     "Columns",
     "Drawn",
     "ExpertTerms",
+    "Interpolated",
     "Limbs",
     "Limits",
     "MinimisedTerms",
@@ -118,6 +120,7 @@ __all__ = [
     "density_places",
     "density_sums",
     "density_terms",
+    "distances",
     "empty_table",
     "exact_moments",
     "exp",
@@ -129,6 +132,7 @@ __all__ = [
     "hash_dense",
     "hash_sparse",
     "hash_texts",
+    "interpolate",
     "join_buckets",
     "leave_dense",
     "leave_sparse",
@@ -146,6 +150,7 @@ __all__ = [
     "pair_rows",
     "power",
     "power_sums",
+    "score_cells",
     "score_codes",
     "score_gaussian",
     "score_own_codes",

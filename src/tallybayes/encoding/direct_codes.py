@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories
+from tallybayes.encoding.same import Same
 from tallybayes.events.inputs import Codes
 
 __all__ = ["DIRECT_SPAN", "direct_codes"]
@@ -21,7 +22,7 @@ DIRECT_SPAN = 4096
 
 def direct_codes(matrix: npt.NDArray[Any], slots: Sequence[Categories]) -> Codes | None:
     """Return whole numbers as their own codes into a model's slots, if these are whole numbers of a small span."""
-    table = _table(_Same(slots))
+    table = _table(Same(slots))
     if table is None:
         return None
     return Codes(matrix, table.sizes, tuple(slots), table.low, outside="last", rows=table.rows)
@@ -35,22 +36,9 @@ class _Table(NamedTuple):
     rows: npt.NDArray[np.intp]  # (Σ sizes,)
 
 
-class _Same:
-    """Slots that are compared by identity: the slices of a batch are scored with the same ones."""
-
-    def __init__(self, slots: Sequence[Categories]) -> None:
-        self.slots = slots
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.slots is other.slots
-
-    def __hash__(self) -> int:
-        return id(self.slots)
-
-
 @lru_cache(maxsize=8)  # models in use at a time
-def _table(same: _Same) -> _Table | None:
-    slots = same.slots
+def _table(same: Same[Sequence[Categories]]) -> _Table | None:
+    slots = same.one
     if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
         return None
     values = [slot.array.to_numpy() for slot in slots]

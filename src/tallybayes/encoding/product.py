@@ -15,9 +15,21 @@ from tallybayes.categories import Categories, encode
 from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
+from tallybayes.events.product_codes import joined_cells
 from tallybayes.plain_values import plain_types
 
-__all__ = ["beside", "code_numbers", "code_values", "is_coded", "join", "part_of_bins", "part_of_values", "values_of"]
+__all__ = [
+    "above",
+    "beside",
+    "cells_of",
+    "code_numbers",
+    "code_values",
+    "is_coded",
+    "join",
+    "part_of_bins",
+    "part_of_values",
+    "values_of",
+]
 
 _Slot = npt.NDArray[np.int32]
 _MISSING = 255  # the cell of a missing number
@@ -38,8 +50,8 @@ def part_of_values(column: str, values: Categories, names: tuple[str, ...]) -> P
 
 def code_numbers(part: Part, numbers: npt.NDArray[Any]) -> _Slot:  # (n,)
     """Return the bin of each number; −1 where it is missing."""
-    above = _above(part)
-    [found] = kernels.find_cells((np.ascontiguousarray(numbers, np.float64),), above, [len(above)])
+    edges = above(part)
+    [found] = kernels.find_cells((np.ascontiguousarray(numbers, np.float64),), edges, [len(edges)])
     codes: _Slot = found.astype(np.int32)
     codes[found == _MISSING] = -1
     return codes
@@ -76,29 +88,25 @@ def join(event: Interaction, slots: Sequence[_Slot], *, counted: bool) -> Codes:
     counted : bool
         Whether rows are counted, so that cells that none of them has need not be listed.
     """
-    cells = slots[0]
-    for size, slot in zip(event.shape[1:], slots[1:], strict=True):
-        cells = cells * np.int32(size) + slot
-    for slot in slots:
-        if slot.min(initial=0) < 0:  # much quicker than a mask
-            cells[slot < 0] = -1
+    cells = joined_cells(slots, event.shape)
     if counted and event.size > _LISTED:
         missing = cells < 0
         seen = np.unique(cells[~missing])
         labels, cells = Categories(pa.array(seen, pa.int64())), np.searchsorted(seen, cells).astype(np.int32)
         cells[missing] = -1
         return Codes((cells,), np.array([len(seen)], np.int64), (labels,))
-    return Codes((cells,), np.array([event.size], np.int64), (_whole(event.size),))
+    return Codes((cells,), np.array([event.size], np.int64), (cells_of(event.size),))
 
 
 @lru_cache(4096)
-def _above(part: Part) -> npt.NDArray[np.float64]:
+def above(part: Part) -> npt.NDArray[np.float64]:
     """Return the least number above each edge of a part's bins."""
     return np.nextafter(np.asarray(part.values, np.float64), np.inf)
 
 
 @lru_cache(256)
-def _whole(size: int) -> Categories:
+def cells_of(size: int) -> Categories:
+    """Return the numbers of all cells of an interaction."""
     return Categories(pa.array(np.arange(size)))
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tallybayes import kernels, sources
 from tallybayes.categories import OUTSIDE, Categories, encode
 from tallybayes.encoding import product
+from tallybayes.encoding.array_values import first_text, has_number, in_python
 from tallybayes.encoding.direct_codes import DIRECT_SPAN, direct_codes
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
@@ -95,12 +96,12 @@ class RowBatch:
 
     def _encode(self, block: Block, slots: Sequence[Categories] | None, unseen: str) -> Encoded:
         if isinstance(block.event, Interaction):
-            parts = [self._slot(part, block.event) for part in block.event.parts]
+            parts = [self.slot(part, block.event) for part in block.event.parts]
             return product.join(block.event, parts, counted=slots is None)
         if isinstance(block.event, OneDependence):
-            return product.beside(block.event, [self._slot(part, block.event) for part in block.event.parts])
+            return product.beside(block.event, [self.slot(part, block.event) for part in block.event.parts])
         if isinstance(block.event, Correlation):
-            return block.event.scores([self._numbers(name, block.event) for name in block.event.columns])
+            return block.event.scores([self.numbers(name, block.event) for name in block.event.columns])
         field = self._whole(block.columns)
         if block.event.input == "text":
             return Texts(tuple(self._text(name) for name in block.columns))
@@ -113,13 +114,13 @@ class RowBatch:
             return self._dense(block, sparse.dense().columns)
         if field is not None and sources.kind_of(field) == "matrix":
             return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
-        return self._dense(block, tuple(self._numbers(name, block.event) for name in block.columns))
+        return self._dense(block, tuple(self.numbers(name, block.event) for name in block.columns))
 
-    def _slot(self, part: Part, event: Event[Never]) -> npt.NDArray[np.int32]:
+    def slot(self, part: Part, event: Event[Never]) -> npt.NDArray[np.int32]:
         """Return the slot of each row in a part, which several interactions may share."""
         if part not in self._slots:
             if part.kind == BINS:
-                self._slots[part] = product.code_numbers(part, self._numbers(part.column, event))
+                self._slots[part] = product.code_numbers(part, self.numbers(part.column, event))
             else:
                 null_is_label = self.missing == "category"
                 self._slots[part] = product.code_values(part, self.column(part.column), null_is_label=null_is_label)
@@ -162,12 +163,12 @@ class RowBatch:
         return None
 
     def _of_matrix(self, name: str) -> npt.NDArray[Any] | None:
-        """Return a column of a matrix of floats, not copied; None if there is no such column."""
+        """Return a column of a matrix of numbers, not copied; None if there is no such column."""
         found = self._place(name) if self._field(name) < 0 else None
         if found is None or sources.kind_of(self.batch.schema.field(found[0])) != "matrix":
             return None
         matrix = self._matrix(found[0])
-        return matrix[:, found[1]] if matrix.dtype in (np.float64, np.float32) else None
+        return matrix[:, found[1]] if matrix.dtype.kind in "iuf" else None
 
     @contextmanager
     def refusing(self, block: Block) -> Iterator[None]:
@@ -201,7 +202,7 @@ class RowBatch:
             self._matrices[k] = sources.matrix_of(self.batch.column(k))
         return self._matrices[k]
 
-    def _numbers(self, name: str, event: Event[Never]) -> npt.NDArray[Any]:
+    def numbers(self, name: str, event: Event[Never]) -> npt.NDArray[Any]:
         """Return a column as floats, null as NaN."""
         view = self._of_matrix(name)
         if view is not None:
@@ -227,7 +228,7 @@ class RowBatch:
         if pa.types.is_string_view(array.type):
             array = array.cast(pa.large_string())
         if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-            first = next((value for value in _in_python(array) if value is not None), None)
+            first = next((value for value in in_python(array) if value is not None), None)
             got = f"{kind(array.type)} (first: {first!r})"
             raise BadData(wanted(f"column {name!r}", "text", got, "Convert it to strings, or declare another event"))
         if self.missing == "error":
@@ -241,10 +242,10 @@ class RowBatch:
         try:
             return array.cast(pa.float64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            row, value = _first_text(array)
+            row, value = first_text(array)
         got = f"text (first: {value!r}, row {self.first + row + 1})"
         do = f"Declare it categorical (events={{{name!r}: 'categorical'}})"
-        if _has_number(array):
+        if has_number(array):
             do += f", or {value!r} a missing value"
         raise BadData(wanted(f"column {name!r}", f"numbers for {event.name}", got, do))
 
@@ -352,37 +353,6 @@ def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
     row, column, value = sparse.entries()
     here = column == position
     return np.asarray(np.bincount(row[here], value[here], minlength=len(sparse)), np.float64)
-
-
-def _first_text(array: pa.Array) -> tuple[int, Any]:
-    """Return the row of the first value that is not a number, and the value."""
-    for row, value in enumerate(_in_python(array)):
-        try:
-            float(value)
-        except TypeError:
-            if value is not None:
-                return row, value
-        except ValueError:
-            return row, value
-    return 0, array[0].as_py()
-
-
-def _has_number(array: pa.Array) -> bool:
-    """Return whether some text among the first values is a number: then another may stand for a missing one."""
-    texts = (value for value in _in_python(array.slice(0, 1000)) if isinstance(value, str))
-    return any(text.strip().removeprefix("-").replace(".", "", 1).isdigit() for text in texts)
-
-
-def _in_python(array: pa.Array) -> list[Any]:
-    """Return the values; as text where Python has none, as for a date after the year 9999."""
-    try:
-        return list(array.to_pylist())
-    except (OverflowError, ValueError):
-        pass
-    try:
-        return list(array.cast(pa.string()).to_pylist())
-    except pa.ArrowNotImplementedError:  # lists and the like, of what Python cannot hold
-        return [str(array.type)] * len(array)
 
 
 def _signed(matrix: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

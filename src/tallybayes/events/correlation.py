@@ -30,6 +30,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights, chunks
+from tallybayes.events.families.normal_together import UNIT, Moments, NormalPosterior
 from tallybayes.events.inputs import Dense, Floats, Value
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table, weigh
 from tallybayes.events.plain_terms import PlainTerm
@@ -40,11 +41,9 @@ from tallybayes.exact.array import Exact
 __all__ = ["MOST_NUMBERS", "Correlation", "ScoredColumn"]
 
 MOST_NUMBERS = 50  # columns of a correlation: 1,326 sums for each class
-_UNIT = 2.0**-10  # of a score: a thousandth of a standard deviation
 _LARGEST = 1 << 13  # units: no rank among 10¹⁴ rows has a score of 8
 _MOST_KNOTS = 256  # of a map: a cell between two of them has 8 bits
 _AT_ONCE = 1 << 26  # rows: sums of this many products of two scores stay below 2⁵³, so doubles add them exactly
-_PRIOR_ROWS = 2.0  # of independent scores
 
 
 class ScoredColumn(NamedTuple):
@@ -204,7 +203,7 @@ class Correlation(Product[Dense]):
         whole = np.zeros((C, 1 + d, 1 + d))
         first, second = np.triu_indices(1 + d)
         whole[:, first, second] = whole[:, second, first] = sums
-        return Moments(whole[:, 0, 0], whole[:, 0, 1:] * _UNIT, whole[:, 1:, 1:] * _UNIT**2)
+        return Moments(whole[:, 0, 0], whole[:, 0, 1:] * UNIT, whole[:, 1:, 1:] * UNIT**2)
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> CorrelationDensity:
         """Return the density of the scores of each class."""
@@ -212,7 +211,7 @@ class Correlation(Product[Dense]):
 
     def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return the rows, each to be taken from its class."""
-        posterior = _Posterior.of(self.moments(statistic))
+        posterior = NormalPosterior.of(self.moments(statistic))
 
         def add(options: EstimateOptions, out: Floats) -> None:
             if not self.base:
@@ -226,113 +225,6 @@ class Correlation(Product[Dense]):
         return LeftOut(add, lambda: self.length(data))
 
 
-class Moments(NamedTuple):
-    """The sums of each class: n (C,), Σz (C, d), Σzzᵀ (C, d, d)."""
-
-    n: Floats
-    totals: Floats
-    products: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _Posterior:
-    """The posterior of mean and covariance of each class: see the notation above.
-
-    Attributes
-    ----------
-    k : ndarray, shape (C,)
-        The rows behind the mean, the prior's included.
-    mean : ndarray, shape (C, d)
-        The means m.
-    root : ndarray, shape (C, d, d)
-        R, upper triangular, with Ψ⁻¹ = RRᵀ.
-    log_det : ndarray, shape (C,)
-        log |Ψ|.
-    diagonal : ndarray, shape (C, d)
-        The diagonal of Ψ.
-    """
-
-    k: Floats
-    mean: Floats
-    root: Floats
-    log_det: Floats
-    diagonal: Floats
-
-    @classmethod
-    def of(cls, moments: Moments) -> _Posterior:
-        """Return the posterior, given the sums."""
-        k = moments.n + 1
-        mean = moments.totals / k[:, None]
-        d = mean.shape[1]
-        spread = moments.products - k[:, None, None] * mean[:, :, None] * mean[:, None, :]
-        spread = spread + _PRIOR_ROWS * np.eye(d)
-        lower = np.linalg.cholesky(spread)
-        log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
-        root = np.ascontiguousarray(np.linalg.inv(lower).swapaxes(1, 2))
-        return cls(k, mean, root, log_det, np.diagonal(spread, axis1=1, axis2=2).copy())
-
-    def distances(self, data: Dense) -> Floats:  # (n, C)
-        """Return uᵀΨ⁻¹u of each row, given its scores in units; the same whatever rows are beside it."""
-        out = np.empty((len(data), len(self.k)))
-        kernels.distances(data.columns, self.mean / _UNIT, self.root * _UNIT, out)
-        return out
-
-    def log_ratios(self, data: Dense) -> Floats:  # (n, C)
-        """Return I of each row and class, given its scores in units; NaN where they are missing."""
-        k, d = self.k, self.mean.shape[1]
-        degrees, wider = k + _PRIOR_ROWS, (k + 1) / k
-        scale = _UNIT / np.sqrt(wider[:, None] * self.diagonal)
-        alone = np.zeros((len(data), len(k)))
-        power = np.repeat((degrees[:, None] + 1) / 2, d, axis=1)
-        kernels.score_student(data.columns, self.mean / _UNIT, scale, np.zeros_like(power), power, alone)
-        q = self.distances(data)
-        q /= wider
-        joint = kernels.log1p(q)
-        joint *= (degrees + d) / 2
-        constant = _log_constant(k, d) - 0.5 * (self.log_det - np.log(self.diagonal).sum(axis=1))
-        return np.asarray(constant - joint - alone)
-
-    def log_ratios_without(self, data: Dense, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
-        """Return I of each row and class, the row being left out of its own class."""
-        out, distances = self.log_ratios(data), self.distances(data)
-        for c, k in enumerate(self.k.tolist()):
-            mine = np.flatnonzero(classes == c)
-            u = data.take(mine).matrix() * _UNIT - self.mean[c]
-            q, own = distances[mine, c], u * u / self.diagonal[c]
-            w = np.minimum(weights[mine], k - 1)  # rounding may leave less than was counted
-            grown, gone = k / (k - w), w * k / (k - w)
-            left, lefts = 1 - gone * q, 1 - gone[:, None] * own  # above 0: Ψ keeps its prior
-            left, lefts = np.maximum(left, _LEAST_LEFT), np.maximum(lefts, _LEAST_LEFT)
-            out[mine, c] = _log_ratio(
-                k - w,
-                grown**2 * q / left,
-                self.log_det[c] + np.log(left),
-                (grown**2)[:, None] * own / lefts,
-                np.log(self.diagonal[c]) + np.log(lefts),
-            )
-        return out
-
-
-_LEAST_LEFT = 1e-12  # of a determinant without a row: rounding, where thousands of rows are one
-
-
-def _log_ratio(k: Floats, q: Floats, log_det: Floats, own: Floats, logs: Floats) -> Floats:  # (n,)
-    """Return log t(z) − Σ_j log t_j(z_j): `own` (n, d) are the squares q_j, `logs` the logarithms of Ψ_jj."""
-    d, degrees, wider = own.shape[1], k + _PRIOR_ROWS, (k + 1) / k
-    joint = -0.5 * log_det - (degrees + d) / 2 * np.log1p(q / wider)
-    alone = -0.5 * logs - (degrees[:, None] + 1) / 2 * np.log1p(own / wider[:, None])
-    return np.asarray(_log_constant(k, d) + joint - alone.sum(axis=1))
-
-
-def _log_constant(k: Floats, d: int) -> Floats:
-    """Return the part of log t(z) − Σ_j log t_j(z_j) that depends on the number of rows alone."""
-    from scipy.special import gammaln  # slow to import
-
-    degrees = k + _PRIOR_ROWS
-    one = gammaln((degrees + 1) / 2) - gammaln(degrees / 2)
-    return np.asarray(gammaln((degrees + d) / 2) - gammaln(degrees / 2) - d * one)
-
-
 @dataclass(frozen=True, eq=False)
 class CorrelationDensity(Likelihood[Dense]):
     """What scores say together, times a weight."""
@@ -341,9 +233,9 @@ class CorrelationDensity(Likelihood[Dense]):
     factor: float
 
     @cached_property
-    def _posterior(self) -> _Posterior:
+    def _posterior(self) -> NormalPosterior:
         moments = self.event.moments(self.statistic)
-        return self.statistic.derive("posterior", lambda: _Posterior.of(moments))
+        return self.statistic.derive("posterior", lambda: NormalPosterior.of(moments))
 
     def _log(self, data: Dense) -> Floats:  # (n, C)
         return self.factor * self._posterior.log_ratios(data)

@@ -123,6 +123,12 @@ class Codes:
         code = np.where((code < 0) | (code >= size), size - 1, code)
         return np.asarray(self.rows[starts[f] + code] - slots[f])
 
+    def codes(self, f: int) -> npt.NDArray[np.integer[Any]]:  # (n,)
+        """Return a column as `of_column` does, not copied where it is so already."""
+        if self.low or self.rows is not None:
+            return self.of_column(f, slice(0, len(self)))
+        return self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
+
     def positions(self) -> npt.NDArray[np.intp] | None:  # (Σ sizes,)
         """Return the position among its column's labels of each code, past the last if unseen; None if codes are."""
         return None if self.rows is None else np.asarray(self.rows - np.repeat(self._starts[1], self.sizes))

@@ -205,18 +205,19 @@ class InteractionTable(Likelihood[Codes]):
     factor: float
 
     @cached_property
-    def _weighted(self) -> Floats:
+    def weighted(self) -> Floats:  # (cells, C)
+        """The interaction of each cell times the weight."""
         return self.factor * self.log
 
     def add_log_prob(self, data: Codes, out: Floats) -> None:
         """Look up each cell."""
         if self.factor:
-            kernels.score_codes(data.columns, self._weighted, data.sizes, out, low=0, outside="skip")
+            kernels.score_codes(data.columns, self.weighted, data.sizes, out, low=0, outside="skip")
 
     def add_terms(self, data: Codes, weights: Floats, out: Floats) -> None:
         """Add the term of each cell, weighted."""
         if self.factor:
-            kernels.terms_codes(data.columns, self._weighted, data.sizes, weights, out, low=0, outside="skip")
+            kernels.terms_codes(data.columns, self.weighted, data.sizes, weights, out, low=0, outside="skip")
 
     def add_variance(self, data: Codes, out: Floats) -> None:
         """Look up the variance of each cell's log-share."""
@@ -236,7 +237,7 @@ class InteractionTable(Likelihood[Codes]):
         place: dict[Value, Value] = dict(zip(names, cells, strict=True))
         values = names if at is None else tuple(at)
         found = np.array([place.get(value, value) for value in values], np.intp)
-        return Profile("values", values, self._weighted[found])
+        return Profile("values", values, self.weighted[found])
 
     def support(self, data: Codes) -> Floats:  # (1, C)
         """Return the weight of the rows of each class in the same cell."""

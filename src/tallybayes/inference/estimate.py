@@ -21,6 +21,7 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events import EstimateOptions, Event, Likelihood
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
+from tallybayes.events.product_codes import JoinedTables
 from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.likelihood import TextLikelihood
 from tallybayes.events.text.token_cells import TokenWeights
@@ -59,6 +60,11 @@ class Belief:
         and left out. A given prior has no variance.
         """
         return np.zeros_like(self.log_prior) if self.counted is None else trigamma(self.counted)
+
+    @cached_property
+    def interactions(self) -> JoinedTables:
+        """The tables of all interactions that have a weight, to be looked up together."""
+        return JoinedTables.of(self.likelihoods)
 
     def weighted(self, weights: TokenWeights) -> Belief:
         """Return the belief with weights for tokens: scores to be tempered by them (see `events.text.token_cells`)."""

@@ -18,6 +18,8 @@ from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
+from tallybayes.events.interaction import InteractionTable
+from tallybayes.events.product_codes import ProductCodes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.posterior import refuse_nan
@@ -128,7 +130,12 @@ def add_encoded(
     out[:] = belief.log_prior
     if sizes is not None:
         sizes[:] = 0.0
-    for block, likelihood, data in zip(schema.blocks, belief.likelihoods, blocks, strict=True):
+    together: list[ProductCodes] = []
+    for b, (block, likelihood, data) in enumerate(zip(schema.blocks, belief.likelihoods, blocks, strict=True)):
+        if isinstance(data, ProductCodes) and isinstance(likelihood, InteractionTable):
+            if b in belief.interactions.kept:
+                together.append(data)
+            continue
         with nullcontext() if rows is None else rows.refusing(block), np.errstate(all="ignore"):
             length = likelihood.add_log_prob(data, out)
         if sizes is not None:
@@ -140,6 +147,8 @@ def add_encoded(
         if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
             _refuse_infinite(block, data, rows.first)
             refuse_nan(out, rows.first)
+    if together:
+        belief.interactions.add_log_prob(together, out)
 
 
 def add_variances(belief: Belief, blocks: Iterable[Encoded], out: Floats) -> None:

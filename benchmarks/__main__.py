@@ -41,7 +41,7 @@ SUITES = {
     "memory": (memory.run, "files larger than the memory they are read in"),
     "probabilities": (probabilities.run, "log-loss, compared with scikit-learn and with no calibration"),
     "quality": (quality.run, "accuracy and log-loss on tables, compared with logistic regression and a random forest"),
-    "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
+    "explain": (explain.run, "explanations, dependence, predictions with structure, and probabilities by counting"),
     "export": (export.run, "exported models: a query of DuckDB, a graph in onnxruntime, and the size of JSON"),
     "cli": (cli.run, "the start-up time of the command line, and a large csv file compared with pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),

@@ -1,15 +1,18 @@
-"""Explanations, dependence and counting queries: their time."""
+"""Explanations, dependence, predictions with structure and counting queries: their time."""
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
 import tallybayes as tb
-from benchmarks.clock import best
+from benchmarks.clock import best, cpu
 from benchmarks.estimators import MISSED
-from benchmarks.table import Growing, seconds
+from benchmarks.table import Growing, marked, seconds
+
+_STRUCTURED = 4.0  # times the CPU that a prediction by columns alone takes
 
 
 def run(repeat: int) -> str:
@@ -18,6 +21,7 @@ def run(repeat: int) -> str:
     _one_row(table, repeat)
     _many_rows(table, repeat)
     _dependence(table, repeat)
+    _structure(table, repeat)
     _queries(table, repeat)
     return table.markdown()
 
@@ -52,6 +56,44 @@ def _dependence(table: Growing, repeat: int) -> None:
     for events, what in ((None, "numbers"), ("categorical", "values")):
         spent = best(partial(tb.dependence, X, y, events=events), repeat).seconds
         _add(table, f"dependence of 4,950 pairs of columns of ten {what}, 100,000 rows", spent, 3.0)
+
+
+def _structure(table: Growing, repeat: int) -> None:
+    """Predict by models of columns and of what they say together, compared with columns alone."""
+    rng = np.random.default_rng(4)
+    values, numbers = rng.integers(0, 6, (100_000, 30)), rng.normal(size=(100_000, 30))
+    binned = np.clip(1.5 * numbers + 3, 0, 5).astype(int)
+    for X, codes, events, what in ((values, values, "categorical", "values"), (numbers, binned, None, "numbers")):
+        model, naive = (
+            tb.fit(X[:30_000], _of_pairs(codes[:30_000]), events=events, structure=one) for one in ("pairs", "naive")
+        )
+        _beside(
+            table, f"100,000 × 30 {what}, {len(model.schema.products)} pairs: predict_proba", model, naive, X, repeat
+        )
+    roots = np.eye(50) + 0.25 * rng.normal(size=(3, 50, 50))
+    y, X = rng.integers(0, 3, 100_000), rng.normal(size=(100_000, 50))
+    for c, root in enumerate(roots):
+        X[y == c] = X[y == c] @ root
+    model, naive = (tb.fit(X[:10_000], y[:10_000], structure=one) for one in ("auto", "naive"))
+    assert [block.event.name for block in model.schema.products] == ["correlation"]
+    _beside(table, "100,000 × 50 numbers, their correlation: predict_proba", model, naive, X, repeat)
+
+
+def _of_pairs(codes: np.ndarray) -> np.ndarray:
+    """Return classes that fifty pairs of columns decide together."""
+    rng = np.random.default_rng(5)
+    pairs = rng.permutation(list(combinations(range(codes.shape[1]), 2)))[:50]
+    scores = rng.gumbel(size=(len(codes), 3))
+    for f, g in pairs:
+        scores += rng.normal(size=(6, 6, 3))[codes[:, f], codes[:, g]]
+    return scores.argmax(axis=1)
+
+
+def _beside(table: Growing, what: str, model: tb.Model, naive: tb.Model, X: np.ndarray, repeat: int) -> None:
+    works = partial(model.predict_proba, X), partial(naive.predict_proba, X)
+    mine, once = np.min([[cpu(work, 1) for work in works] for _ in range(3 * repeat)], axis=0)
+    cell, want = f"{seconds(mine)}, {mine / once:.1f}× naive", f"at most {_STRUCTURED:.0f}× naive ({seconds(once)})"
+    table.add(what, marked(cell, mine <= _STRUCTURED * once), want)
 
 
 def _queries(table: Growing, repeat: int) -> None:

@@ -245,6 +245,7 @@ struct ScoreCodesTask {
 
 struct ScoreCellsTask {
     Table table;
+    const std::int64_t* lows;     // (P,)
     const std::int64_t* sizes;    // (P,)
     const std::int64_t* starts;   // (K + 1,)
     const std::int32_t* members;  // (starts[K],)

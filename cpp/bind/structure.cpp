@@ -29,11 +29,14 @@ std::vector<int64_t> cells_of(const std::vector<int64_t>& sizes, const std::vect
     return offsets;
 }
 
-void score_cells(nb::handle columns, nb::handle sizes, nb::handle members, nb::handle lengths, nb::handle table,
-                 nb::handle out) {
+void score_cells(nb::handle columns, nb::handle lows, nb::handle sizes, nb::handle members, nb::handle lengths,
+                 nb::handle table, nb::handle out) {
     const Matrix scores(out, "out", -1, -1, true);
     const TableBuffer codes(columns, scores.size(0), false);
     const int64_t P = codes.table().n_columns, C = scores.size(1);
+    const Buffer low(lows, "lows");
+    low.need_axes(1);
+    low.need_length(P);
     const auto ends = offsets_of(sizes, P);
     const auto starts = offsets_of(lengths, static_cast<int64_t>(nb::len(lengths)));
     const PlaceBuffer member(members, "members", starts.back(), 0, P);
@@ -41,8 +44,9 @@ void score_cells(nb::handle columns, nb::handle sizes, nb::handle members, nb::h
     for (std::size_t p = 0; p < each.size(); ++p) each[p] = ends[p + 1] - ends[p];
     const auto offsets = cells_of(each, starts, member.data, C);
     const Matrix rows(table, "table", offsets.back(), C);
-    run(&Kernels::score_cells, ScoreCellsTask{codes.table(), each.data(), starts.data(), member.data, offsets.data(),
-                                              rows.data, static_cast<int64_t>(starts.size()) - 1, C, scores.data});
+    run(&Kernels::score_cells, ScoreCellsTask{codes.table(), low.all<const int64_t>(Type::i64, "int64"), each.data(),
+                                              starts.data(), member.data, offsets.data(), rows.data,
+                                              static_cast<int64_t>(starts.size()) - 1, C, scores.data});
 }
 
 // Return the heights (F, n), and whether one is missing.

@@ -99,10 +99,10 @@ def test_columns_of_a_matrix(dtype: type, events: str | None) -> None:
         x = x.astype(np.int64)
     y = (x[:, 0] > 4) ^ (x[:, 1] > 4) ^ (x[:, 2] > 4)
     model = tb.fit(x, y, structure="tan", events=events)
-    names = [f"x{k}" for k in range(5)]
-    frame = dict(zip(names, x.T.copy(), strict=True))
-    assert (model.predict_proba(x) == model.predict_proba(frame)).all()
-    assert_scored_as_each_alone(model, pa.RecordBatch.from_pydict(frame))
+    for more in (0, 3):  # values never seen
+        frame = {f"x{k}": column for k, column in enumerate((x + dtype(more)).T.copy())}
+        assert (model.predict_proba(x + dtype(more)) == model.predict_proba(frame)).all()
+        assert_scored_as_each_alone(model, pa.RecordBatch.from_pydict(frame))
 
 
 def test_interactions_without_a_weight_add_nothing() -> None:

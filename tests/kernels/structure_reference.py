@@ -9,7 +9,7 @@ from .reference import _columns
 __all__ = ["distances", "interpolate", "score_cells"]
 
 
-def score_cells(columns, sizes, members, lengths, table, out):
+def score_cells(columns, lows, sizes, members, lengths, table, out):
     """Add the rows of the table that combinations of codes point to."""
     codes, first, start = list(_columns(columns)), 0, 0
     for length in lengths:
@@ -17,7 +17,7 @@ def score_cells(columns, sizes, members, lengths, table, out):
         shape = [int(sizes[p]) for p in mine]
         part = table[first : first + int(np.prod(shape))].reshape(*shape, out.shape[1])
         for i in range(len(out)):
-            cell = [int(codes[p][i]) for p in mine]
+            cell = [int(codes[p][i]) - int(lows[p]) for p in mine]
             if all(0 <= code < size for code, size in zip(cell, shape, strict=True)):
                 out[i] += part[tuple(cell)]
         first, start = first + int(np.prod(shape)), start + length

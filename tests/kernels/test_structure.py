@@ -32,16 +32,17 @@ def test_cells_are_looked_up(each_isa, as_table, seed, n, n_classes, combination
         codes[rng.integers(n), rng.integers(5)] = np.iinfo(dtype).min
         codes[rng.integers(n), rng.integers(5)] = np.iinfo(dtype).max
     sizes, lengths = rng.integers(0, 9, 5), rng.integers(1, 4, combinations)
+    lows = rng.choice([0, 0, 1, -1, 2**62, -(2**63)], 5)
     members = rng.integers(0, 5, lengths.sum()).astype(np.int32)
     ends = np.cumsum(lengths)
     cells = sum(int(np.prod(sizes[members[end - k : end]])) for end, k in zip(ends, lengths, strict=True))
     table, start = rng.normal(size=(cells, n_classes)), rng.normal(size=(n, n_classes))
     table[rng.random(table.shape) < 0.05] = -np.inf
     want, seen = start.copy(), []
-    reference.score_cells(codes, sizes, members, lengths, table, want)
+    reference.score_cells(codes, lows, sizes, members, lengths, table, want)
     for _ in each_isa():
         got = start.copy()
-        kernels.score_cells(as_table(codes, form), sizes, members, lengths, table, got)
+        kernels.score_cells(as_table(codes, form), lows, sizes, members, lengths, table, got)
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
         seen.append(got.tobytes())
     assert len(set(seen)) == 1
@@ -49,17 +50,20 @@ def test_cells_are_looked_up(each_isa, as_table, seed, n, n_classes, combination
 
 def test_cells_that_no_table_has_are_refused():
     codes, out, pair = np.zeros((2, 2), np.int32), np.zeros((2, 1)), np.array([0, 1], np.int32)
-    kernels.score_cells(codes, [2, 3], pair, [2], np.zeros((6, 1)), out)
+    low = np.zeros(2, np.int64)
+    kernels.score_cells(codes, low, [2, 3], pair, [2], np.zeros((6, 1)), out)
     with pytest.raises(ValueError, match="table: wanted"):
-        kernels.score_cells(codes, [2, 3], pair, [2], np.zeros((5, 1)), out)
+        kernels.score_cells(codes, low, [2, 3], pair, [2], np.zeros((5, 1)), out)
     with pytest.raises(ValueError, match="members: wanted 0 to 1, got 2"):
-        kernels.score_cells(codes, [2, 3], np.array([0, 2], np.int32), [2], np.zeros((6, 1)), out)
+        kernels.score_cells(codes, low, [2, 3], np.array([0, 2], np.int32), [2], np.zeros((6, 1)), out)
     with pytest.raises(ValueError, match="members: wanted length"):
-        kernels.score_cells(codes, [2, 3], pair, [3], np.zeros((6, 1)), out)
+        kernels.score_cells(codes, low, [2, 3], pair, [3], np.zeros((6, 1)), out)
     with pytest.raises(ValueError, match="lengths: wanted"):
-        kernels.score_cells(codes, [2, 3], pair, [2, 0], np.zeros((6, 1)), out)
+        kernels.score_cells(codes, low, [2, 3], pair, [2, 0], np.zeros((6, 1)), out)
+    with pytest.raises(ValueError, match="lows: wanted length"):
+        kernels.score_cells(codes, low[:1], [2, 3], pair, [2], np.zeros((6, 1)), out)
     with pytest.raises(ValueError, match="sizes: wanted a table"):
-        kernels.score_cells(codes, [2**30, 2**30], pair, [2], np.zeros((6, 1)), out)
+        kernels.score_cells(codes, low, [2**30, 2**30], pair, [2], np.zeros((6, 1)), out)
 
 
 @given(

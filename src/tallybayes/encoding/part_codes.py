@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
@@ -39,15 +40,16 @@ def encode_interactions(rows: RowBatch, schema: Schema, encoded: Mapping[int, En
     """
     plan = _plan(Same(schema))
     columns: list[_Slots] = [np.zeros(0, np.int32)] * len(plan.parts)
+    lows = np.zeros(len(plan.parts), np.int64)
     for p, part in enumerate(plan.parts):
         if part.kind != BINS:
-            columns[p] = _slots_of_values(plan, p, rows, encoded)
+            columns[p], lows[p] = _slots_of_values(plan, p, rows, encoded)
     if plan.binned:
         numbers = tuple(_real(rows.numbers(plan.parts[p].column, plan.event)) for p in plan.binned)
         found = kernels.find_cells(numbers, plan.edges, plan.edge_counts)
         for p, codes in zip(plan.binned, found, strict=True):
             columns[p] = codes  # 255, a missing number, is beyond the last bin
-    parts = PartCodes(tuple(columns), plan.sizes)
+    parts = PartCodes(tuple(columns), lows, plan.sizes)
     return [ProductCodes(parts, *one) for one in plan.interactions]
 
 
@@ -115,10 +117,21 @@ def _plan(same: Same[Schema]) -> _Plan:
 
 @dataclass(frozen=True, eq=False)
 class _Translation:
-    """The slot of each code of a column: None if codes are slots, unknown if some slots have no code."""
+    """How codes of a column become slots.
+
+    Attributes
+    ----------
+    known : bool
+        Whether they do: every slot has a code.
+    slots : ndarray of int32, or None
+        The slot of each code; None if codes are slots.
+    first : int or None
+        The number whose slot is 0, if the values are whole numbers in a row and all others are missing.
+    """
 
     known: bool
     slots: npt.NDArray[np.int32] | None
+    first: int | None = None
 
     @classmethod
     def of(cls, part: Part, labels: Categories) -> _Translation:
@@ -129,23 +142,37 @@ class _Translation:
         slots = np.concatenate([np.where(found < 0, others, found), [others, -1]]).astype(np.int32)
         if np.count_nonzero(found >= 0) < len(values):
             return cls(known=False, slots=None)
-        return cls(known=True, slots=None if (found == np.arange(len(found))).all() else slots)
+        if (found != np.arange(len(found))).any():
+            return cls(known=True, slots=slots)
+        return cls(known=True, slots=None, first=_first_of_row(values) if others < 0 else None)
 
 
-def _slots_of_values(plan: _Plan, p: int, rows: RowBatch, encoded: Mapping[int, Encoded]) -> _Slots:  # (n,)
+def _first_of_row(values: Categories) -> int | None:
+    """Return the first of whole numbers in a row; None if they are not."""
+    if values.array.type != pa.int64() or values.array.null_count or not len(values):
+        return None
+    first, last = values.array[0].as_py(), values.array[-1].as_py()
+    return int(first) if last - first == len(values) - 1 else None
+
+
+def _slots_of_values(plan: _Plan, p: int, rows: RowBatch, encoded: Mapping[int, Encoded]) -> tuple[_Slots, int]:
+    """Return numbers (n,), and what they have more than the slots of a part."""
     place, part = plan.places[p], plan.parts[p]
     data = None if place is None else encoded.get(place[0])
     if place is None or not isinstance(data, Codes):
-        return rows.slot(part, plan.event)
+        return rows.slot(part, plan.event), 0
     labels = data.labels[place[1]]
     before, translation = plan.translations.get(p, (None, None))
     if translation is None or before is not labels:
         translation = _Translation.of(part, labels)
         plan.translations[p] = labels, translation
     if not translation.known:
-        return rows.slot(part, plan.event)
-    codes = data.codes(place[1])
-    return codes if translation.slots is None else translation.slots[codes]
+        return rows.slot(part, plan.event), 0
+    if data.rows is not None and translation.first is not None:  # codes are the numbers themselves
+        return data.column(place[1]), translation.first
+    plain = data.rows is None and data.low == 0
+    codes = data.column(place[1]) if plain else data.of_column(place[1], slice(0, len(data)))
+    return (codes if translation.slots is None else translation.slots[codes]), 0
 
 
 def _real(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -113,21 +113,18 @@ class Codes:
     def __len__(self) -> int:
         return len(self.columns) if isinstance(self.columns, np.ndarray) else len(self.columns[0])
 
+    def column(self, f: int) -> npt.NDArray[np.integer[Any]]:  # (n,)
+        """Return one column, not copied."""
+        return self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
+
     def of_column(self, f: int, rows: slice) -> npt.NDArray[np.intp]:
         """Return some rows of a column as positions among its labels: past the last if unseen, −1 if missing."""
-        column = self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
-        code = column[rows].astype(np.intp) - self.low
+        code = self.column(f)[rows].astype(np.intp) - self.low
         if self.rows is None:
             return code
         size, (starts, slots) = int(self.sizes[f]), self._starts
         code = np.where((code < 0) | (code >= size), size - 1, code)
         return np.asarray(self.rows[starts[f] + code] - slots[f])
-
-    def codes(self, f: int) -> npt.NDArray[np.integer[Any]]:  # (n,)
-        """Return a column as `of_column` does, not copied where it is so already."""
-        if self.low or self.rows is not None:
-            return self.of_column(f, slice(0, len(self)))
-        return self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
 
     def positions(self) -> npt.NDArray[np.intp] | None:  # (Σ sizes,)
         """Return the position among its column's labels of each code, past the last if unseen; None if codes are."""

@@ -27,17 +27,16 @@ _Slot = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class PartCodes:
-    """The slots of rows in the parts of all interactions; a number outside [0, size) is missing."""
+    """The slots of rows in the parts of all interactions, `low` more each; others than its `size` slots are missing."""
 
     columns: tuple[npt.NDArray[Any], ...]  # P × (n,)
+    lows: npt.NDArray[np.int64]  # (P,)
     sizes: npt.NDArray[np.int64]  # (P,)
 
     def slot(self, p: int) -> _Slot:  # (n,)
         """Return the slots of one part; −1 where it is missing."""
-        column = self.columns[p]
-        slot = column.astype(np.int32)
-        slot[(column < 0) | (column >= self.sizes[p])] = -1
-        return slot
+        slot = self.columns[p].astype(np.int64) - self.lows[p]
+        return np.where((slot < 0) | (slot >= self.sizes[p]), -1, slot).astype(np.int32)
 
 
 class ProductCodes(Codes):
@@ -97,4 +96,4 @@ class JoinedTables:
             return
         parts, lengths = data[0].parts, [len(one.members) for one in data]
         members = np.array([p for one in data for p in one.members], np.int32)
-        kernels.score_cells(parts.columns, parts.sizes, members, lengths, self.table, out)
+        kernels.score_cells(parts.columns, parts.lows, parts.sizes, members, lengths, self.table, out)

@@ -21,15 +21,22 @@ class Interpolated(NamedTuple):
 
 
 def score_cells(
-    columns: Codes, sizes: Sizes, members: NDArray[np.int32], lengths: Sizes, table: Floats, out: Floats
+    columns: Codes,
+    lows: NDArray[np.int64],
+    sizes: Sizes,
+    members: NDArray[np.int32],
+    lengths: Sizes,
+    table: Floats,
+    out: Floats,
 ) -> None:
     """Add the rows of the table that combinations of codes point to.
 
-    A combination with a code outside its column's range, from 0 to its size, adds nothing.
+    A combination with a code outside its column's range, ``low`` to ``low + size - 1``, adds nothing.
 
     Parameters
     ----------
     columns : sequence of P integer ndarrays, shape (n,)
+    lows : int64 ndarray, shape (P,)
     sizes : sequence of int, length P
     members : int32 ndarray, shape (sum(lengths),)
         The columns of each combination, one combination after the other.
@@ -42,12 +49,12 @@ def score_cells(
     Examples
     --------
     >>> out, table = np.zeros((2, 1)), np.arange(6.0)[:, None]
-    >>> pair = np.array([0, 1], np.int32)
-    >>> score_cells((np.array([1, 1]), np.array([2, -1])), [2, 3], pair, [2], table, out)
+    >>> lows, pair = np.array([0, 5]), np.array([0, 1], np.int32)
+    >>> score_cells((np.array([1, 1]), np.array([7, 4])), lows, [2, 3], pair, [2], table, out)
     >>> out.tolist()
     [[5.0], [0.0]]
     """
-    _native.score_cells(columns, sizes, members, lengths, table, out)
+    _native.score_cells(columns, lows, sizes, members, lengths, table, out)
 
 
 def interpolate(columns: Columns, knots: Floats, heights: Floats, sizes: Sizes) -> Interpolated:

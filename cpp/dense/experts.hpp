@@ -22,16 +22,17 @@ inline F4 pick(F4 mask, F4 yes, F4 no) { return either(keep(mask, yes), drop(mas
 
 // log Gamma(x) for x > 0: Stirling's series from 12 on, after Gamma(x) = Gamma(x + 12) / (x (x + 1) ... (x + 11)).
 inline F4 log_gamma(F4 x) {
-    const F4 low = less(x, all(12.0)), small = pick(low, x, all(1.0));
-    F4 product = small;
-    for (int k = 1; k < 12; ++k) product = product * (small + all(double(k)));
-    const F4 z = pick(low, x + all(12.0), x), r = all(1.0) / (z * z);
+    const F4 low = less(x, all(12.0)), z = pick(low, x + all(12.0), x), r = all(1.0) / (z * z);
     F4 series = all(1.0 / 1188.0) - r * all(691.0 / 360360.0);
     series = all(1.0 / 1680.0) - r * series;
     series = all(1.0 / 1260.0) - r * series;
     series = all(1.0 / 360.0) - r * series;
     series = (all(1.0 / 12.0) - r * series) / z;
     const F4 stirling = (z - all(0.5)) * logarithm(z) - z + all(0.91893853320467274178) + series;
+    if (lanes(low) == 0) return stirling;
+    const F4 small = pick(low, x, all(1.0));
+    F4 product = small;
+    for (int k = 1; k < 12; ++k) product = product * (small + all(double(k)));
     return stirling - keep(low, logarithm(greatest(product, all(kLowScale))));
 }
 
@@ -83,26 +84,25 @@ public:
     // Set the probability of each smoothing in each column.
     void choose() {
         const i64 F = task_.n_columns;
-        Numbers gain(V_ * C_), none(V_ * C_), loss(V_ / 2 * C_);
+        Numbers gain(V_ * C_), none(V_), loss(V_ / 2 * C_);
         for (i64 a = 0; a < A_; ++a) {
             const double alpha = task_.alphas[a];
             double* const log = omega_ + a * F;
             for (i64 f = 0; f < F; ++f) log[f] = 0.0;
             for (i64 v = 0; v < V_; ++v) {
-                const double rows = alpha * share_of(pooled_[v], whole_[v / 2]);
-                for (i64 c = 0; c < C_; ++c) {
-                    const double count = counts_[v * C_ + c];
-                    none[v * C_ + c] = count > 0.0 ? rows : 1.0;  // a count of zero adds nothing
-                    gain[v * C_ + c] = count > 0.0 ? count + rows : 1.0;
-                }
+                none[v] = alpha * share_of(pooled_[v], whole_[v / 2]);
+                for (i64 c = 0; c < C_; ++c) gain[v * C_ + c] = counts_[v * C_ + c] + none[v];
+                if (pooled_[v] == 0.0) none[v] = 1.0;
             }
             for (i64 k = 0; k < V_ / 2 * C_; ++k) loss[k] = totals_[k] + alpha;
             gain.apply(V_ * C_, [](F4 x) { return log_gamma(x); });
-            none.apply(V_ * C_, [](F4 x) { return log_gamma(x); });
+            none.apply(V_, [](F4 x) { return log_gamma(x); });
             loss.apply(V_ / 2 * C_, [](F4 x) { return log_gamma(x); });
             double first[4];
             store(first, log_gamma(all(alpha)));
-            for (i64 k = 0; k < V_ * C_; ++k) log[column_[k / C_]] += gain[k] - none[k];
+            for (i64 v = 0; v < V_; ++v)
+                for (i64 c = 0; c < C_; ++c)  // a count of zero adds nothing
+                    if (counts_[v * C_ + c] > 0.0) log[column_[v]] += gain[v * C_ + c] - none[v];
             for (i64 k = 0; k < V_ / 2 * C_; ++k) log[column_[2 * (k / C_)]] -= loss[k] - first[0];
         }
         for (i64 f = 0; f < F; ++f) normalise(f);
@@ -110,14 +110,23 @@ public:
 
     // Add the terms of each cell's node.
     void add() {
+        Numbers each(3 * C_), whole(3 * C_);  // counts over their node's share, and their parent's rows
         for (i64 v = 0; v < V_; ++v) {
             const double share = share_of(pooled_[v], whole_[v / 2]);
             const double less = share_of(left_of(pooled_[v], 1.0), left_of(whole_[v / 2], 1.0));
             for (i64 c = 0; c < C_; ++c) {
                 const double count = counts_[v * C_ + c], total = totals_[v / 2 * C_ + c];
-                now_[v * C_ + c] = average(count, total, share, column_[v]);
-                other_[v * C_ + c] = average(count, total, less, column_[v]);
-                own_[v * C_ + c] = average(left_of(count, 1.0), left_of(total, 1.0), less, column_[v]);
+                each[c] = share_of(count, share);
+                each[C_ + c] = share_of(count, less);
+                each[2 * C_ + c] = share_of(left_of(count, 1.0), less);
+                whole[c] = whole[C_ + c] = total;
+                whole[2 * C_ + c] = left_of(total, 1.0);
+            }
+            average(column_[v], each, whole);
+            for (i64 c = 0; c < C_; ++c) {
+                now_[v * C_ + c] = each[c];
+                other_[v * C_ + c] = each[C_ + c];
+                own_[v * C_ + c] = each[2 * C_ + c];
             }
         }
         Numbers* tables[3] = {&now_, &other_, &own_};
@@ -146,14 +155,17 @@ private:
         for (i64 a = 0; a < A_; ++a) omega_[a * F + f] = each[a] / kept;
     }
 
-    double average(double count, double total, double share, i64 f) const {
-        const double scaled = share > 0.0 ? count / share : 0.0;
-        double out = 0.0;
-        for (i64 a = 0; a < A_; ++a) {
-            const double weight = omega_[a * task_.n_columns + f], alpha = task_.alphas[a];
-            if (weight > 0.0) out += weight * (scaled + alpha) / (total + alpha);
+    // Replace each number by its average over the column's smoothings.
+    void average(i64 f, Numbers& each, Numbers& whole) const {
+        for (i64 i = 0; i < 3 * C_; i += 4) {
+            const F4 rows = load(&each[i]), all_rows = load(&whole[i]);
+            F4 out = all(0.0);
+            for (i64 a = 0; a < A_; ++a) {
+                const double weight = omega_[a * task_.n_columns + f], alpha = task_.alphas[a];
+                if (weight > 0.0) out = out + all(weight) * (rows + all(alpha)) / (all_rows + all(alpha));
+            }
+            store(&each[i], out);
         }
-        return out;
     }
 
     const ExpertTermsTask& task_;

@@ -452,7 +452,7 @@ struct SumRowsTask {
 };
 
 struct ElementwiseTask {
-    int function;  // 0 log, 1 log1p, 2 exp
+    int function;  // 0 log, 1 log1p, 2 exp, 3 log Gamma
     const double* in;  // (n,)
     std::int64_t n;
     double* out;  // OUT (n,), may be in

@@ -220,7 +220,7 @@ void elementwise(int function, nb::handle numbers, nb::handle out) {
     in.need_axes(1);
     to.need_axes(1);
     to.need_length(in.size(0));
-    if (function < 0 || function > 2) refuse("function", "a number from 0 to 2", std::to_string(function));
+    if (function < 0 || function > 3) refuse("function", "a number from 0 to 3", std::to_string(function));
     run(&Kernels::elementwise, ElementwiseTask{function, in.all<const double>(Type::f64, "float64"), in.size(0),
                                                to.all<double>(Type::f64, "float64")});
 }

@@ -1,15 +1,16 @@
-// exp, log and log1p of each number, and products of matrices, with the same bits on every processor.
+// exp, log, log1p and log Gamma of each number, and products of matrices, with the same bits on every processor.
 //
 // What a library computes changes with its version and with the processor's instructions, so nothing that a prediction
 // rests on may come from one.
 // IN: numbers (n,) of any value; or left (n, F) and right (F, C). OUT: out (n,), may be the input; or (n, C), added to.
 // Each entry of a product grows in the order of f. Cost: elementary.hpp's for 4 numbers; F * C / 4 vector operations a row.
-// Twins: NumPy's functions and matmul, which tests/kernels/test_elementwise.py compares with.
+// Twins: NumPy's and SciPy's functions and matmul, which tests/kernels/test_elementwise.py compares with.
 #pragma once
 
 #include <limits>
 
 #include "dense/elementary.hpp"
+#include "dense/log_gamma.hpp"
 
 namespace tally::TALLY_ISA {
 
@@ -50,6 +51,16 @@ struct Exp {
     }
 };
 
+struct LogGamma {
+    static F4 plain(F4 x) { return log_gamma(x); }
+    static F4 special(F4 x) { return either(not_at_most(all(kLeastOfGamma), x), not_at_most(x, all(kMostNormal))); }
+    // Gamma(x) is 1 / x near 0.
+    static double one(double x) {
+        if (x == kInfinity) return x;
+        return x >= kSmallestNormal ? -logarithm(x) : -Log::one(x);
+    }
+};
+
 template <class Function>
 inline void map_numbers(const ElementwiseTask& task) {
     for (i64 start = 0; start < task.n; start += 4) {
@@ -67,6 +78,7 @@ inline Fault elementwise(const ElementwiseTask& task) {
     if (task.function == 0) map_numbers<Log>(task);
     if (task.function == 1) map_numbers<Log1p>(task);
     if (task.function == 2) map_numbers<Exp>(task);
+    if (task.function == 3) map_numbers<LogGamma>(task);
     return {};
 }
 

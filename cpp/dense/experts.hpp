@@ -11,30 +11,13 @@
 #pragma once
 
 #include "dense/leave_one_out.hpp"
+#include "dense/log_gamma.hpp"
 
 namespace tally::TALLY_ISA {
 
 constexpr double kRounding = 1e-12;    // a difference below this share of its operand is rounding
 constexpr double kNegligible = 1e-12;  // a smoothing with less of the probability is left out
 constexpr double kMostLoss = 1e6;      // nats of one value, so that losses can be compared
-
-inline F4 pick(F4 mask, F4 yes, F4 no) { return either(keep(mask, yes), drop(mask, no)); }
-
-// log Gamma(x) for x > 0: Stirling's series from 12 on, after Gamma(x) = Gamma(x + 12) / (x (x + 1) ... (x + 11)).
-inline F4 log_gamma(F4 x) {
-    const F4 low = less(x, all(12.0)), z = pick(low, x + all(12.0), x), r = all(1.0) / (z * z);
-    F4 series = all(1.0 / 1188.0) - r * all(691.0 / 360360.0);
-    series = all(1.0 / 1680.0) - r * series;
-    series = all(1.0 / 1260.0) - r * series;
-    series = all(1.0 / 360.0) - r * series;
-    series = (all(1.0 / 12.0) - r * series) / z;
-    const F4 stirling = (z - all(0.5)) * logarithm(z) - z + all(0.91893853320467274178) + series;
-    if (lanes(low) == 0) return stirling;
-    const F4 small = pick(low, x, all(1.0));
-    F4 product = small;
-    for (int k = 1; k < 12; ++k) product = product * (small + all(double(k)));
-    return stirling - keep(low, logarithm(greatest(product, all(kLowScale))));
-}
 
 // Numbers of which four at a time are replaced by a function of them.
 class Numbers {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from tallybayes import kernels
 from tests.examples import examples
@@ -20,6 +21,7 @@ EDGES = [
     np.nan,
     5e-324,
     2.0**-1022,
+    1e-307,
     1e308,
     709.5,
     709.79,
@@ -43,6 +45,22 @@ def test_functions_are_those_of_numpy(each_isa, name, numbers):
         finite = np.isfinite(want)
         assert str(got[~finite]) == str(want[~finite])  # infinities and NaN
         assert (np.abs(got[finite] - want[finite]) <= 4 * np.spacing(np.abs(want[finite]))).all()
+        seen.append(got.tobytes())
+    assert len(set(seen)) == 1
+
+
+@given(numbers=st.lists(st.floats(0, 1e300) | st.floats(0, 30) | st.sampled_from(EDGES), max_size=9))
+@examples(200)
+def test_log_gamma_is_that_of_scipy(each_isa, numbers):
+    x = np.array(numbers, np.float64)
+    with np.errstate(all="ignore"):  # SciPy returns log |Γ| below 0, and infinity of subnormal numbers
+        want = np.where(np.abs(x) < 1e-300, -np.log(x), np.where(x < 0, np.nan, gammaln(x)))
+    seen = []
+    for _ in each_isa():
+        got = kernels.log_gamma(x)
+        finite = np.isfinite(want)
+        assert str(got[~finite]) == str(want[~finite])
+        assert (np.abs(got[finite] - want[finite]) <= 2e-14 * np.maximum(1, np.abs(want[finite]))).all()
         seen.append(got.tobytes())
     assert len(set(seen)) == 1
 

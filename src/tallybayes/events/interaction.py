@@ -24,7 +24,6 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Counted, InputKind, LeftOut, Weights
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out
-from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Codes, Floats, Value
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table
@@ -347,8 +346,8 @@ def _posterior(counts: Floats, parts: int) -> Floats:  # (..., κ)
     n, p, logs = counts[seen], shares[seen], []
     for kappa in _KAPPAS:
         cells = np.zeros(counts.shape)
-        cells[seen] = log_gamma(n + kappa * p) - log_gamma(kappa * p)
-        whole = log_gamma(total + kappa) - log_gamma(np.asarray(float(kappa)))
+        cells[seen] = kernels.log_gamma(n + kappa * p) - kernels.log_gamma(kappa * p)
+        whole = kernels.log_gamma(total + kappa) - kernels.log_gamma(np.asarray(float(kappa)))
         logs.append(cells.sum(axis=axes) - whole.sum(axis=axes))
     log = np.stack(logs, axis=-1)
     omega = kernels.exp(log - log.max(axis=-1, keepdims=True))

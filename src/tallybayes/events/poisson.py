@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.families.gamma_rates import GammaRate, RateEvent, Rates
-from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Floats
@@ -36,9 +35,9 @@ class NegativeBinomial(GammaRate):
         if not self.averaged:
             rate = self.a / self.b
             with np.errstate(invalid="ignore"):  # 0 · log 0 is 0
-                return np.where(x > 0, x * kernels.log(rate), 0.0) - rate - log_gamma(x + 1.0)
+                return np.where(x > 0, x * kernels.log(rate), 0.0) - rate - kernels.log_gamma(x + 1.0)
         with np.errstate(invalid="ignore"):
-            ways = log_gamma(x + self.a) - log_gamma(self.a) - log_gamma(x + 1.0)
+            ways = kernels.log_gamma(x + self.a) - kernels.log_gamma(self.a) - kernels.log_gamma(x + 1.0)
         # a = 0: no event was ever seen and none is expected.
         ways = np.where(self.a > 0, ways, np.where(x > 0, -np.inf, 0.0))
         return ways - self.a * kernels.log1p(1 / self.b) - x * kernels.log1p(self.b)

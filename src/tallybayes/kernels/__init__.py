@@ -47,7 +47,7 @@ from .cells import (
 from .contributions import terms_codes, terms_dense
 from .counts import add_columns, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
 from .density import density_places, density_sums, density_terms
-from .elementwise import add_product, exp, log, log1p, logaddexp, power
+from .elementwise import add_product, exp, log, log1p, log_gamma, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts, mix_words
 from .instructions import choose
@@ -138,6 +138,7 @@ __all__ = [
     "leave_sparse",
     "log",
     "log1p",
+    "log_gamma",
     "log_softmax",
     "logaddexp",
     "look_up_counts",

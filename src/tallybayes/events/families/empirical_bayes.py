@@ -15,7 +15,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.families.log_gamma import log_gamma
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
 __all__ = ["empirical_bayes_alpha"]
@@ -59,6 +59,6 @@ def _ten_to(power: float) -> float:
 
 
 def _log_evidence(alpha: float, distinct: Floats, times: npt.NDArray[np.integer], totals: Floats, size: int) -> float:
-    of_values = (times * (log_gamma(alpha + distinct) - log_gamma(np.asarray(alpha)))).sum()
-    of_classes = (log_gamma(np.asarray(alpha * size)) - log_gamma(alpha * size + totals)).sum()
+    of_values = (times * (kernels.log_gamma(alpha + distinct) - kernels.log_gamma(np.asarray(alpha)))).sum()
+    of_classes = (kernels.log_gamma(np.asarray(alpha * size)) - kernels.log_gamma(alpha * size + totals)).sum()
     return float(of_values + of_classes)

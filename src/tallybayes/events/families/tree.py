@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
-from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.inputs import Floats
 
 __all__ = ["ALPHAS", "Level"]
@@ -84,8 +83,8 @@ class Level:
         count, q = self.counts[value, c], self.shares[value]
         of_value, of_parent = self.group[self.parent[value]], self.group
         size, alphas = int(self.group.max(initial=-1)) + 1, ALPHAS[:, None]
-        gains = log_gamma(count + alphas * q) - log_gamma(alphas * q)
-        losses = (log_gamma(self.totals.T[:, None] + alphas) - log_gamma(alphas)).sum(axis=0)
+        gains = kernels.log_gamma(count + alphas * q) - kernels.log_gamma(alphas * q)
+        losses = (kernels.log_gamma(self.totals.T[:, None] + alphas) - kernels.log_gamma(alphas)).sum(axis=0)
         pairs = zip(gains, losses, strict=True)
         log = np.stack([np.bincount(of_value, gain, size) - np.bincount(of_parent, loss, size) for gain, loss in pairs])
         omega = kernels.exp(log - log.max(axis=0))

@@ -24,7 +24,8 @@ from tallybayes.structure.products import counted_alone
 
 __all__ = ["choose_by_folds"]
 
-_FEWEST = 400  # rows: with fewer, free interactions follow chance
+_FEWEST = 30  # rows: fewer do not give a usable standard error, and nothing is surely better
+_FEWEST_FREE = 400  # rows: with fewer, free interactions follow chance
 _MOST_ROWS = 20_000  # that take part in folds: more would choose the same
 
 
@@ -49,6 +50,8 @@ def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -
         return [(PairSearch(one, choices, train), train, test) for one, train, test in nested_folds(evidence, rows)]
 
     def is_surely_better(bold: _Way, careful: _Way) -> bool:
+        if len(rows) < _FEWEST:
+            return False
         losses = FoldLosses()
         for within, train, test in folds():
             losses.add(bold.losses(within, train, test), careful.losses(within, train, test), test)
@@ -60,7 +63,7 @@ def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -
         way = replace(way, correlated=True)
     found = way.find(search)
     bold = replace(way, free=True)
-    if len(rows) < _FEWEST or not any(isinstance(block.event, Interaction) for block in found):
+    if len(rows) < _FEWEST_FREE or not any(isinstance(block.event, Interaction) for block in found):
         return found
     return bold.find(search) if is_surely_better(bold, way) else found
 

@@ -107,6 +107,11 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         end_all()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process more than cores: tests wait for clusters, servers and commands a fifth of their time."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Distribute tests group by group.
 

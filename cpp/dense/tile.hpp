@@ -47,6 +47,11 @@ private:
     i64 n_present_ = 0;
 };
 
+// Whether the numbers of a column are next to each other, rather than those of a row.
+inline bool is_in_columns(const Table& table) {
+    return table.n_columns > 1 && table.columns->stride == (table.columns->type == Type::f64 ? 8 : 4);
+}
+
 // Four columns that are read together. If the width of a row-major table is not a multiple of four, the last group
 // overlaps the one before it, and `from` is its first lane that counts. In other tables the last group is padded with
 // zeros, and lanes from `to` on do not count.

@@ -24,9 +24,10 @@ template <bool Squares>
 class PowerSummer {
 public:
     explicit PowerSummer(const PowerTask& task)
-        : task_(task), n_(task.table.n_rows), F_(task.table.n_columns), C_(task.n_classes), tile_(tile_length(C_)),
-          tile_of_(task.classes, C_, tile_), fours_(task.table, tile_), groups_(fours_.size), totals_(fours_.size * C_),
-          missing_(C_ * F_), rows_(C_), clean_(4 * kSegment), sums_(C_ * F_, Squares) {
+        : task_(task), n_(task.table.n_rows), F_(task.table.n_columns), C_(task.n_classes),
+          tile_(tile_length(C_, is_in_columns(task.table))), tile_of_(task.classes, C_, tile_),
+          fours_(task.table, tile_), groups_(fours_.size), totals_(fours_.size * C_), missing_(C_ * F_), rows_(C_),
+          clean_(4 * kSegment), sums_(C_ * F_, Squares) {
         for (i64 g = 0; g < fours_.size; ++g) groups_[g].four = fours_.at(g);
     }
 

@@ -76,10 +76,10 @@ public:
         const i64 C = D_ + 1;
         WeighSums& sums = *task_.sums;
         if (task_.sloped) {
-            entries_.each([&](i64 v, i64 p, i64 at) {
-                const i64 u = task_.coded.terms[v], k = task_.coded.bins[p];
-                const double* own = task_.coded.values + p * D_;
-                for (i64 c = 0; u >= 0 && c < D_; ++c) sums.scale[u] += own[c] * slopes_[at + c];
+            for (i64 v = 0; v < V_; ++v)
+                if (const i64 u = task_.coded.terms[v]; u >= 0) sums.scale[u] = plus_slopes_of(v, sums.scale[u]);
+            entries_.each([&](i64, i64 p, i64 at) {
+                const i64 k = task_.coded.bins[p];
                 for (i64 c = 0; k >= 0 && c < D_; ++c) sums.table[k * C + c] += slopes_[at + c];
             });
             subtract_others(sums.bias);
@@ -88,7 +88,7 @@ public:
     }
 
 protected:
-    static double* of(Scratch<double>& values, i64 c) { return values.get() + c * kWeighRows; }
+    static double* of(AlignedScratch<double>& values, i64 c) { return values.get() + c * kWeighRows; }
     const float* term(i64 t, i64 c) const { return task_.terms + (t * D_ + c) * task_.n_rows + start_; }
     const i32* codes(i64 v) const { return task_.coded.codes + v * task_.n_rows + start_; }
 
@@ -97,7 +97,7 @@ protected:
     const EntryRows entries_;
     const i64 width_;  // of an entry: D, or a multiple of four
     i64 start_ = 0, count_ = 0, padded_ = 0;
-    Scratch<double> p_, r_, last_, s_, bias_, rows_, table_, slopes_;
+    AlignedScratch<double> p_, r_, last_, s_, bias_, rows_, table_, slopes_;
 
 private:
     void score() {
@@ -155,14 +155,12 @@ private:
     }
 
     void add_entries() {
-        if (D_ == 1) {
-            return gather_numbers(
-                V_, [&](i64 v) { return codes(v); }, [&](i64 v) { return entries_.start(v); }, count_, table_.get(),
-                p_.get());
-        }
+        const auto codes_of = [&](i64 v) { return codes(v); };
+        const auto start_of = [&](i64 v) { return entries_.start(v); };
+        if (D_ == 1) return gather_numbers(V_, codes_of, start_of, count_, table_.get(), p_.get());
         double* const to = rows_.get();
         for (i64 k = 0; k < width_ * kWeighRows; ++k) to[k] = 0.0;
-        for (i64 v = 0; v < V_; ++v) gather_rows(table_.get() + entries_.start(v), codes(v), count_, width_, to);
+        gather_rows(V_, codes_of, start_of, count_, width_, table_.get(), to);
         for (i64 c = 0; c < D_; ++c)
             for (i64 i = 0; i < count_; ++i) of(p_, c)[i] += to[i * width_ + c];
     }
@@ -234,8 +232,11 @@ private:
                 fetch_next(x);
                 task_.sums->scale[task_.numbers[t]] += dot_of_rows(of(r_, c), x);
             }
-        for (i64 c = 0; c < D_; ++c)
-            for (i64 i = 0; i < count_; ++i) task_.sums->bias[c] += of(r_, c)[i];
+        for (i64 c = 0; c < D_; ++c) {
+            double sum = task_.sums->bias[c];  // of one row after the other
+            for (i64 i = 0; i < count_; ++i) sum += of(r_, c)[i];
+            task_.sums->bias[c] = sum;
+        }
         if (V_ > 0) slopes_by_entry();
     }
 
@@ -248,17 +249,22 @@ private:
     }
 
     void slopes_by_entry() {
-        if (D_ == 1) {
-            return scatter_numbers(
-                V_, [&](i64 v) { return codes(v); }, [&](i64 v) { return entries_.start(v); }, count_, r_.get(),
-                slopes_.get());
-        }
+        const auto codes_of = [&](i64 v) { return codes(v); };
+        const auto start_of = [&](i64 v) { return entries_.start(v); };
+        if (D_ == 1) return scatter_numbers(V_, codes_of, start_of, count_, r_.get(), slopes_.get());
         for (i64 c = 0; c < D_; ++c)
             for (i64 i = 0; i < count_; ++i) rows_[i * width_ + c] = of(r_, c)[i];
-        for (i64 v = 0; v < V_; ++v) {
-            fetch_next(codes(v));
-            scatter_rows(rows_.get(), codes(v), count_, width_, slopes_.get() + entries_.start(v));
-        }
+        for (i64 v = 0; v < V_; ++v) fetch_next(codes(v));
+        scatter_rows(V_, codes_of, start_of, count_, width_, rows_.get(), slopes_.get());
+    }
+
+    // Add the products of a table's terms and the slopes by its entries; a sum in memory would be waited for each time.
+    double plus_slopes_of(i64 v, double sum) {
+        const i64 first = task_.coded.offsets[v], end = task_.coded.offsets[v + 1];
+        const double *own = task_.coded.values + first * D_, *slope = slopes_.get() + entries_.start(v);
+        for (i64 p = first; p < end; ++p, own += D_, slope += width_)
+            for (i64 c = 0; c < D_; ++c) sum += own[c] * slope[c];
+        return sum;
     }
 
     void subtract_others(double* slopes) const {

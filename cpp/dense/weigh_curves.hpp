@@ -107,50 +107,72 @@ private:
         for (i64 k = 0; k < width_ * kWeighRows; ++k) sum_rows_[k] = 0.0;
         for (i64 c = 0; c < D_; ++c)
             for (i64 i = 0; i < count_; ++i) by_row_[i * width_ + c] = of(p_, c)[i];
-        for (i64 v = 0; v < V_; ++v) {
-            const i64 u = task_.coded.terms[v];
-            if (u < 0) continue;
-            const double* table = values_.get() + entries_.start(v);
-            const i32* code = codes(v);
-            for (i64 i = 0; i < count_; ++i) spread_[i] = spread_of(by_row_.get() + i * width_, table + code[i] * width_);
-            for (i64 i = 0; i < count_; ++i) task_.sums->scale_curve[u] += s_[i] * spread_[i];
-            gather_rows(table, code, count_, width_, sum_rows_.get());
-        }
+        with_vectors(width_, [&](auto vectors) {
+            for (i64 v = 0; v < V_; ++v)
+                if (const i64 u = task_.coded.terms[v]; u >= 0)
+                    task_.sums->scale_curve[u] = plus_curves_of<vectors>(v, task_.sums->scale_curve[u]);
+        });
         for (i64 c = 0; c < D_; ++c)
             for (i64 i = 0; i < count_; ++i) of(sum_, c)[i] += sum_rows_[i * width_ + c];
     }
 
-    double spread_of(const double* p, const double* x) const {
-        F4 mean = all(0.0), square = all(0.0);
-        for (i64 c = 0; c < width_; c += 4) {
-            const F4 value = load(x + c), px = load(p + c) * value;
-            mean = mean + px;
-            square = square + px * value;
+    // Add s times the variance of a table's term to a sum, and the term itself to that of all; four rows at a time.
+    template <int Vectors>
+    double plus_curves_of(i64 v, double sum) {
+        const double *table = values_.get() + entries_.start(v), *s = s_.get();
+        const i32* code = codes(v);
+        const i64 width = Vectors > 0 ? 4 * Vectors : width_;
+        for (i64 i = 0; i < count_; i += 4) {
+            const i64 rows = smaller<i64>(4, count_ - i);
+            F4 mean[4], square[4];
+            for (i64 j = 0; j < 4; ++j) {
+                mean[j] = square[j] = all(0.0);
+                if (j >= rows) continue;
+                const double *p = by_row_.get() + (i + j) * width, *x = table + code[i + j] * width;
+                double* total = sum_rows_.get() + (i + j) * width;
+                for (i64 c = 0; c < width; c += 4) {
+                    const F4 value = load(x + c), px = load(p + c) * value;
+                    mean[j] = mean[j] + px;
+                    square[j] = square[j] + px * value;
+                    store(total + c, load(total + c) + value);
+                }
+            }
+            const F4 whole = totals_of(mean);
+            double parts[4];
+            store(parts, load(s + i) * (totals_of(square) - whole * whole));
+            for (i64 j = 0; j < rows; ++j) sum += parts[j];
         }
-        const double whole = total_of(mean);
-        return total_of(square) - whole * whole;
+        return sum;
+    }
+
+    // The sum of the lanes of each of four.
+    static F4 totals_of(F4 (&rows)[4]) {
+        transpose(rows[0], rows[1], rows[2], rows[3]);
+        return (rows[0] + rows[1]) + (rows[2] + rows[3]);
     }
 
     // The curvatures by the bias and the entries: s * p * (1 - p) of each class, the last too.
     void add_each_class() {
         const i64 width = each_.width();
         for (i64 c = 0; c <= D_; ++c) {
-            const double* p = c < D_ ? of(p_, c) : last_.get();
-            for (i64 i = 0; i < count_; ++i) {
-                const double curve = s_[i] * p[i] * (1.0 - p[i]);
-                task_.sums->bias_curve[c] += curve;
-                curve_rows_[i * width + c] = curve;
+            const double *p = c < D_ ? of(p_, c) : last_.get(), *s = s_.get();
+            double sum = task_.sums->bias_curve[c], *to = curve_rows_.get() + c;
+            for (i64 i = 0; i < count_; ++i, to += width) {
+                *to = s[i] * p[i] * (1.0 - p[i]);
+                sum += *to;
             }
+            task_.sums->bias_curve[c] = sum;
         }
-        for (i64 v = 0; v < V_; ++v)
-            scatter_rows(curve_rows_.get(), codes(v), count_, width, curves_.get() + each_.start(v));
+        scatter_rows(
+            V_, [&](i64 v) { return codes(v); }, [&](i64 v) { return each_.start(v); }, count_, width, curve_rows_.get(),
+            curves_.get());
     }
 
-    Scratch<double> sum_, copied_, spread_;
+    AlignedScratch<double> sum_, copied_, spread_;
     Scratch<const double*> pointers_;
-    Scratch<double> by_row_, sum_rows_, values_;
+    AlignedScratch<double> by_row_, sum_rows_, values_;
     const EntryRows each_;  // the same with a number for every class, or one for two of them
-    Scratch<double> curve_rows_, curves_;
+    AlignedScratch<double> curve_rows_, curves_;
 };
 
 }  // namespace tally::TALLY_ISA

@@ -42,7 +42,7 @@ def _problem(seed, n, C, U, V, weighted):
 @given(
     seed=st.integers(0, 2**32),
     n=st.sampled_from([0, 1, 3, 4, 255, 256, 257, 600]),
-    C=st.sampled_from([1, 2, 3, 5]),
+    C=st.sampled_from([1, 2, 3, 5, 9, 13, 17, 21, 25]),
     U=st.sampled_from([0, 1, 4]),
     V=st.sampled_from([0, 1, 3, 5]),
     weighted=st.booleans(),

@@ -48,15 +48,7 @@ public:
           r_(D_ * kWeighRows), last_(kWeighRows), s_(kWeighRows), bias_(D_), rows_(width_ * kWeighRows),
           table_(entries_.size()), slopes_(task.sloped ? entries_.size() : 0) {
         for (i64 c = 0; c < D_; ++c) bias_[c] = task.bias[c] - task.bias[D_];
-        entries_.each([&](i64 v, i64 p, i64 at) {
-            const i64 u = task.coded.terms[v], k = task.coded.bins[p];
-            const double* own = task.coded.values + p * D_;
-            if (u >= 0)
-                for (i64 c = 0; c < D_; ++c) table_[at + c] = task.scale[u] * own[c];
-            if (k < 0) return;
-            const double* correction = task.table + k * (D_ + 1);
-            for (i64 c = 0; c < D_; ++c) table_[at + c] += correction[c] - correction[D_];
-        });
+        fill_table();
     }
 
     Fault run(i64 start, i64 count) {
@@ -76,11 +68,15 @@ public:
         const i64 C = D_ + 1;
         WeighSums& sums = *task_.sums;
         if (task_.sloped) {
-            for (i64 v = 0; v < V_; ++v)
-                if (const i64 u = task_.coded.terms[v]; u >= 0) sums.scale[u] = plus_slopes_of(v, sums.scale[u]);
+            add_slopes_of_terms();
+            const First rest = first(D_ % 4);
             entries_.each([&](i64, i64 p, i64 at) {
                 const i64 k = task_.coded.bins[p];
-                for (i64 c = 0; k >= 0 && c < D_; ++c) sums.table[k * C + c] += slopes_[at + c];
+                if (k < 0) return;
+                double *to = sums.table + k * C, *slope = slopes_.get() + at;
+                i64 c = 0;
+                for (; c + 4 <= D_; c += 4) store(to + c, load(to + c) + load(slope + c));
+                if (c < D_) store_first(to + c, rest, load_first(to + c, rest) + load_first(slope + c, rest));
             });
             subtract_others(sums.bias);
             for (i64 k = 0; k < task_.n_corrections; ++k) subtract_others(sums.table + k * C);
@@ -258,13 +254,44 @@ private:
         scatter_rows(V_, codes_of, start_of, count_, width_, rows_.get(), slopes_.get());
     }
 
-    // Add the products of a table's terms and the slopes by its entries; a sum in memory would be waited for each time.
-    double plus_slopes_of(i64 v, double sum) {
-        const i64 first = task_.coded.offsets[v], end = task_.coded.offsets[v + 1];
-        const double *own = task_.coded.values + first * D_, *slope = slopes_.get() + entries_.start(v);
-        for (i64 p = first; p < end; ++p, own += D_, slope += width_)
-            for (i64 c = 0; c < D_; ++c) sum += own[c] * slope[c];
-        return sum;
+    // The weighted term of each entry plus its correction.
+    void fill_table() {
+        const i64 K = task_.n_corrections;
+        Scratch<double> corrections(K * width_);  // less those of the last class
+        for (i64 k = 0; k < K; ++k)
+            for (i64 c = 0; c < D_; ++c)
+                corrections[k * width_ + c] = task_.table[k * (D_ + 1) + c] - task_.table[k * (D_ + 1) + D_];
+        const First rest = first(D_ % 4);
+        entries_.each([&](i64 v, i64 p, i64 at) {
+            const i64 u = task_.coded.terms[v], k = task_.coded.bins[p];
+            const double *own = task_.coded.values + p * D_, *correction = corrections.get() + k * width_;
+            double* const to = table_.get() + at;
+            if (D_ == 1) {
+                if (u >= 0) *to = task_.scale[u] * *own;
+                if (k >= 0) *to += *correction;
+                return;
+            }
+            const F4 scale = all(u < 0 ? 0.0 : task_.scale[u]);
+            for (i64 c = 0; c < width_; c += 4) {
+                F4 sum = all(0.0);
+                if (u >= 0) sum = scale * (c + 4 <= D_ ? load(own + c) : load_first(own + c, rest));
+                if (k >= 0) sum = sum + load(correction + c);
+                store(to + c, sum);
+            }
+        });
+    }
+
+    // Add the products of terms and the slopes by their entries; a sum in memory would be waited for each time.
+    void add_slopes_of_terms() {
+        for (i64 v = 0; v < V_; ++v) {
+            const i64 u = task_.coded.terms[v], begin = task_.coded.offsets[v], end = task_.coded.offsets[v + 1];
+            if (u < 0) continue;
+            const double *own = task_.coded.values + begin * D_, *slope = slopes_.get() + entries_.start(v);
+            double sum = 0.0;
+            for (i64 p = begin; p < end; ++p, own += D_, slope += width_)
+                for (i64 c = 0; c < D_; ++c) sum += own[c] * slope[c];
+            task_.sums->scale[u] += sum;
+        }
     }
 
     void subtract_others(double* slopes) const {

@@ -155,8 +155,10 @@ inline Fault count_codes(const CountCodesTask& task) {
     return {};
 }
 
-// Vectors = 0 serves any number of classes.
-template <int Vectors, class Index>
+constexpr i64 kMostOfVectors = 20;  // classes whose sums stay in registers
+
+// Vectors = 0 serves any number of classes. Rows of a table that is padded are whole vectors.
+template <int Vectors, bool Padded, class Index>
 inline void score_rows(const double* scores, i64 C, double* to, Index& index, i64 start, i64 count, i64 width) {
     const i64 pitch = index.pitch();
     if constexpr (Vectors == 0) {
@@ -169,6 +171,7 @@ inline void score_rows(const double* scores, i64 C, double* to, Index& index, i6
     } else {
         constexpr int kLast = Vectors - 1;
         const First tail = first(C - 4 * kLast);
+        const auto load_last = [&](const double* p) { return Padded ? load(p) : load_first(p, tail); };
         for (i64 i = 0; i < count; ++i) {
             double* const out = to + (start + i) * C;
             const i64* place = index.row(i);
@@ -183,13 +186,13 @@ inline void score_rows(const double* scores, i64 C, double* to, Index& index, i6
                     sum[k] = sum[k] + load(one + 4 * k);
                     other[k] = other[k] + load(two + 4 * k);
                 }
-                sum[kLast] = sum[kLast] + load_first(one + 4 * kLast, tail);
-                other[kLast] = other[kLast] + load_first(two + 4 * kLast, tail);
+                sum[kLast] = sum[kLast] + load_last(one + 4 * kLast);
+                other[kLast] = other[kLast] + load_last(two + 4 * kLast);
             }
             if (f < width) {
                 const double* one = scores + place[0];
                 for (int k = 0; k < kLast; ++k) sum[k] = sum[k] + load(one + 4 * k);
-                sum[kLast] = sum[kLast] + load_first(one + 4 * kLast, tail);
+                sum[kLast] = sum[kLast] + load_last(one + 4 * kLast);
             }
             for (int k = 0; k < kLast; ++k) store(out + 4 * k, sum[k] + other[k]);
             store_first(out + 4 * kLast, tail, sum[kLast] + other[kLast]);
@@ -198,7 +201,7 @@ inline void score_rows(const double* scores, i64 C, double* to, Index& index, i6
 }
 
 // Add the rows of the table that an index points to, for all its columns; a tile at a time.
-template <class Index>
+template <bool Padded, class Index>
 inline void score_indexed(i64 n, i64 F, const double* scores, i64 C, double* out, Index& index) {
     for (i64 start = 0; start < n; start += index.rows()) {
         const i64 count = smaller(index.rows(), n - start);
@@ -206,12 +209,12 @@ inline void score_indexed(i64 n, i64 F, const double* scores, i64 C, double* out
             const i64 width = smaller(Index::kWidth, F - f0);
             index.fill(start, count, f0, f0 + width);
             switch ((C + 3) / 4) {
-                case 1: score_rows<1>(scores, C, out, index, start, count, width); break;
-                case 2: score_rows<2>(scores, C, out, index, start, count, width); break;
-                case 3: score_rows<3>(scores, C, out, index, start, count, width); break;
-                case 4: score_rows<4>(scores, C, out, index, start, count, width); break;
-                case 5: score_rows<5>(scores, C, out, index, start, count, width); break;
-                default: score_rows<0>(scores, C, out, index, start, count, width);
+                case 1: score_rows<1, Padded>(scores, C, out, index, start, count, width); break;
+                case 2: score_rows<2, Padded>(scores, C, out, index, start, count, width); break;
+                case 3: score_rows<3, Padded>(scores, C, out, index, start, count, width); break;
+                case 4: score_rows<4, Padded>(scores, C, out, index, start, count, width); break;
+                case 5: score_rows<5, Padded>(scores, C, out, index, start, count, width); break;
+                default: score_rows<0, Padded>(scores, C, out, index, start, count, width);
             }
         }
     }
@@ -222,17 +225,31 @@ inline i64 distance_from(const double* from, const double* to) {
     return static_cast<i64>(reinterpret_cast<std::intptr_t>(to) - reinterpret_cast<std::intptr_t>(from)) / 8;
 }
 
-inline Fault score_codes(const ScoreCodesTask& task) {
-    const i64 F = task.table.n_columns, C = task.n_classes;
-    if (C == 0) return {};
-    Scratch<double> nothing(C);  // added for a skipped code; addressed by its distance from the table, like any row
-    const i64 skip = distance_from(task.scores, nothing.get());
-    CodeIndex index(task.table, task.low, C);
+// Score by a table whose rows are `step` doubles apart; `skip` is the distance to a row of zeros.
+template <bool Padded>
+inline void score_by_table(const ScoreCodesTask& task, const double* scores, i64 step, i64 skip) {
+    const i64 F = task.table.n_columns;
+    CodeIndex index(task.table, task.low, step);
     for (i64 f = 0; f < F; ++f) {
-        const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
-        index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : skip);
+        const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * step;
+        index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * step : skip);
     }
-    score_indexed(task.table.n_rows, F, task.scores, C, task.out, index);
+    score_indexed<Padded>(task.table.n_rows, F, scores, task.n_classes, task.out, index);
+}
+
+inline Fault score_codes(const ScoreCodesTask& task) {
+    const i64 C = task.n_classes, places = task.offsets[task.table.n_columns];
+    if (C == 0) return {};
+    // Rows that fill whole vectors of a cache line each are read sooner, but only many rows make up for the copy.
+    if (C > 2 && C % 4 != 0 && C < kMostOfVectors && 2 * places <= task.table.n_rows) {
+        const i64 step = (C + 3) / 4 * 4;
+        AlignedScratch<double> padded((places + 1) * step);
+        for (i64 p = 0; p < places; ++p) std::copy_n(task.scores + p * C, C, padded.get() + p * step);
+        score_by_table<true>(task, padded.get(), step, places * step);
+    } else {
+        Scratch<double> nothing(C);  // added for a skipped code; addressed by its distance from the table, like any row
+        score_by_table<false>(task, task.scores, C, distance_from(task.scores, nothing.get()));
+    }
     return {};
 }
 

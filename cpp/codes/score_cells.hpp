@@ -80,7 +80,7 @@ inline Fault score_cells(const ScoreCellsTask& task) {
     if (task.n_classes == 0) return {};
     Scratch<double> nothing(task.n_classes);
     CellIndex index(task, distance_from(task.scores, nothing.get()));
-    score_indexed(task.table.n_rows, task.n_combinations, task.scores, task.n_classes, task.out, index);
+    score_indexed<false>(task.table.n_rows, task.n_combinations, task.scores, task.n_classes, task.out, index);
     return {};
 }
 

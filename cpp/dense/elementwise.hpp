@@ -61,17 +61,26 @@ struct LogGamma {
     }
 };
 
+// At most four numbers, some of them special or beyond the last.
+template <class Function>
+TALLY_NOINLINE void map_some(const double* from, i64 count, double* to) {
+    double in[4] = {1.0, 1.0, 1.0, 1.0}, out[4];
+    for (i64 k = 0; k < count; ++k) in[k] = from[k];
+    const F4 x = load(in), special = Function::special(x);
+    const int wild = lanes(special);
+    store(out, Function::plain(either(drop(special, x), keep(special, all(0.5)))));
+    for (i64 k = 0; k < count; ++k) to[k] = (wild >> k & 1) == 0 ? out[k] : Function::one(in[k]);
+}
+
 template <class Function>
 inline void map_numbers(const ElementwiseTask& task) {
-    for (i64 start = 0; start < task.n; start += 4) {
-        const i64 count = smaller<i64>(4, task.n - start);
-        double in[4] = {1.0, 1.0, 1.0, 1.0}, out[4];
-        for (i64 k = 0; k < count; ++k) in[k] = task.in[start + k];
-        const F4 x = load(in), special = Function::special(x);
-        const int wild = lanes(special);
-        store(out, Function::plain(wild == 0 ? x : either(drop(special, x), keep(special, all(0.5)))));
-        for (i64 k = 0; k < count; ++k) task.out[start + k] = (wild >> k & 1) == 0 ? out[k] : Function::one(in[k]);
+    i64 start = 0;
+    for (; start + 4 <= task.n; start += 4) {
+        const F4 x = load(task.in + start);
+        if (lanes(Function::special(x)) == 0) store(task.out + start, Function::plain(x));
+        else map_some<Function>(task.in + start, 4, task.out + start);
     }
+    if (start < task.n) map_some<Function>(task.in + start, task.n - start, task.out + start);
 }
 
 inline Fault elementwise(const ElementwiseTask& task) {

@@ -15,7 +15,7 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["FittedWeights", "Terms", "less_last", "no_codes", "weighted_sum"]
 
-_AT_ONCE = 1 << 19  # terms of a slice of rows: some half a millisecond of work for a thread
+_AT_ONCE = 1 << 20  # terms of a slice of rows: some half a millisecond of work for a thread
 _NO_TABLES = np.zeros(0, np.int64)
 _Given: TypeAlias = tuple[
     Floats,
@@ -186,7 +186,8 @@ class Terms:
         def of_slice(rows: slice) -> kernels.WeighedTerms:
             return work(rows=rows)
 
-        return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=at_once)
+        pairs = -(-n // (2 * at_once))  # of equal slices: with an odd one, a second thread would wait for the first
+        return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=-(-n // (2 * pairs)))
 
     def minimise(self, *, function: Callable[[Floats], tuple[float, Floats]], **begin: Any) -> kernels.MinimisedTerms:
         """Return the numbers near the minimum of the loss with a prior, see `kernels.minimise_terms`.

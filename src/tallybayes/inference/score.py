@@ -30,8 +30,8 @@ __all__ = ["SCORED_ROWS", "add_encoded", "add_scores", "add_variances", "encoded
 
 # Rows scored at a time, at least: their scores stay in cache from the first column to the normaliser.
 SCORED_ROWS = 8192
-# Scores of a slice, 2 MiB: few enough for a core's share of the third cache. Those that the second holds were read sooner,
-# but four times as many slices took longer to begin.
+# Scores of a slice, 2 MiB: a core's share of a common third cache. Those that the second cache holds are read sooner,
+# but to begin four times as many slices took longer.
 _CACHED = 1 << 18
 _FILLED = 512  # numbers that are copied as fast as more
 T = TypeVar("T")

@@ -43,13 +43,17 @@ class LognormalLikelihood(NormalLikelihood):
         out -= _total(logs, weights)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of log x, less log x, weighted, column by column."""
+        """Add the log-density of each value, weighted, column by column."""
+        self.add_weighted_terms(data, np.ones(data.width), weights, out)
+
+    def add_weighted_terms(self, data: Dense, weights: Floats, factors: Floats, out: Floats) -> None:
+        """Add the log-density of log x, less log x, times the weight of the column, each class times its factor."""
         logs = _log(data)
-        super().add_terms(logs, weights, out)
-        total = weights.sum(axis=1)
-        if total.any():  # weights that sum to 0, as in a contrast of classes, cancel log x
+        super().add_weighted_terms(logs, weights, factors, out)
+        total = factors.sum(axis=1)
+        if total.any():  # factors that sum to 0, as in a contrast of classes, cancel log x
             for f, column in enumerate(logs.each()):
-                out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
+                out[:, f] -= np.where(np.isnan(column), 0.0, weights[f] * column) * total
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Add the variance of the log-density of log x."""

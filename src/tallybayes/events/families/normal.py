@@ -234,11 +234,21 @@ class NormalLikelihood(DensityLikelihood):
 
         The weight of a normal one is not below 0.
         """
+        scale, constant, power = self._weighted(weights)
+        self._add(data, constant, scale, power, out)
+
+    def add_weighted_terms(self, data: Dense, weights: Floats, factors: Floats, out: Floats) -> None:
+        """Add the same column by column, each class times its factor (n, C)."""
+        normal = self.density
+        parts = self._weighted(weights)
+        kernels.terms_dense(data.columns, normal.location, *parts, factors, out, rest=normal.rest_or_none)
+
+    def _weighted(self, weights: Floats) -> tuple[Floats, Floats, Floats | None]:
+        """Return scale, constant and power of log-densities times the weights of their columns."""
         normal, constant, power = self.density, weights * self.density.constant, self.density.power_or_none
         if power is None:
-            self._add(data, constant, np.sqrt(weights) * normal.scale, None, out)
-        else:
-            self._add(data, constant, normal.scale, weights * power, out)
+            return np.sqrt(weights) * normal.scale, constant, None
+        return normal.scale, constant, weights * power
 
     def _add(self, data: Dense, constant: Floats, scale: Floats, power: Floats | None, out: Floats) -> None:
         location, rest = self.density.location, self.density.rest_or_none
@@ -283,10 +293,22 @@ class ScaledNormal(ScaledLikelihood[Dense]):
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Add each value's log-density times its column's weight."""
-        if self.inner.density.freedom is not None or (self.weights >= 0).all():
+        if self._is_plain:
             self.inner.add_weighted(data, self.weights, out)
         else:
             super().add_log_prob(data, out)
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the same column by column."""
+        if self._is_plain:
+            self.inner.add_weighted_terms(data, self.weights, weights, out)
+        else:
+            super().add_terms(data, weights, out)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether log-densities times the weights are those of other parameters."""
+        return self.inner.density.freedom is not None or bool((self.weights >= 0).all())
 
 
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)

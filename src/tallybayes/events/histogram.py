@@ -139,7 +139,8 @@ class HistogramTable(Likelihood[Dense]):
     def support(self, data: Dense) -> Floats:  # (F, C)
         """Return the weight of the rows of each class in the same leaf of the tree."""
         leaf, cells = self.experts.leaves, self.experts.cells
-        code = cells.find(Dense(data.first()[None]))[:, 0].astype(np.intp)
+        row = data if len(data) == 1 else Dense(data.first()[None])
+        code = cells.find(row)[:, 0].astype(np.intp)
         found = self._by_leaf[leaf[cells.starts + np.minimum(code, cells.sizes - 1)]]
         return np.where((code == _MISSING)[:, None], 0.0, found)
 

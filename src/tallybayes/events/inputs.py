@@ -59,6 +59,11 @@ class Dense:
         return self.map(lambda column: column.take(index, axis=0))
 
     @cached_property
+    def found(self) -> dict[int, tuple[object, npt.NDArray[np.uint8]]]:
+        """The cells of the values, kept by those who look for them: scores and explanations ask for the same."""
+        return {}
+
+    @cached_property
     def all_finite(self) -> bool:
         """Whether no value is missing or infinite: asked first, it spares most rows the masks below."""
         if isinstance(self.columns, np.ndarray):

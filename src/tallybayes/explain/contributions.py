@@ -20,7 +20,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.score import map_rows
+from tallybayes.inference.score import map_rows, rows_at_a_time
 from tallybayes.methods.rows import rows_to_score
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
@@ -246,7 +246,10 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
                 return answer
 
             missing, partial = model.schema.missing, open_rows.may_lack(batch.schema)
-            weights += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
+            size = rows_at_a_time(batch.num_rows, len(model.schema.terms), workers)
+            weights += map_rows(
+                batch, work, out, threads=workers, missing=missing, first=first, partial=partial, rows=size
+            )
             terms.append(out)
             first += batch.num_rows
         return ContrastWeights.joined(weights, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(

@@ -1,22 +1,16 @@
-// Python bindings of the fit of weights: its loss, its steps and its precisions.
+// Python bindings of the fit of weights: its loss, its rounds and its precisions.
 #include <optional>
 
+#include "bind/groups.hpp"
 #include "bind/owned.hpp"
 #include "bind/terms.hpp"
-#include "dense/draw_numbers.hpp"
-#include "dense/precisions.hpp"
+#include "dense/fit_rounds.hpp"
 
 namespace tally {
 
 namespace {
 
 using lbfgs::Numbers;
-
-const double* doubles(const Buffer& buffer, std::int64_t length) {
-    buffer.need_axes(1);
-    buffer.need_length(length);
-    return buffer.all<const double>(Type::f64, "float64");
-}
 
 // Slopes by scale, bias and table, and in `curves` their curvatures, if that is not null.
 WeighSums sums_at(double* slopes, double* curves, std::int64_t U, std::int64_t C) {
@@ -66,44 +60,33 @@ public:
         task_.scale = scale_.data();
     }
 
-    double operator()(const Numbers& point, Numbers& slope) {
-        for (std::int64_t u = 0; u < U_; ++u) scale_[u] = first_[u] + target_[u] * point[0] + point[1 + u];
-        task_.bias = point.data() + 1 + U_;
-        task_.table = task_.bias + task_.n_classes;
-        std::fill(slope.begin(), slope.end(), 0.0);
-        WeighSums sums = sums_at(slope.data() + 1, nullptr, U_, task_.n_classes);
-        task_.sums = &sums;
-        run(&Kernels::weigh_terms, task_);
-        slope[0] = lbfgs::sum(0, U_, [&](std::int64_t u) { return slope[1 + u] * target_[u]; });
+    double operator()(const Numbers& point, Numbers& slope) { return weigh(point, slope, nullptr).loss; }
+
+    double curved(const Numbers& point, Numbers& slope, Numbers& curvature) {
+        std::fill(curvature.begin(), curvature.end(), 0.0);
+        const WeighSums sums = weigh(point, slope, curvature.data() + 1);
+        curvature[0] = sums.all_curve;
         return sums.loss;
     }
 
 private:
+    WeighSums weigh(const Numbers& point, Numbers& slope, double* curves) {
+        for (std::int64_t u = 0; u < U_; ++u) scale_[u] = first_[u] + target_[u] * point[0] + point[1 + u];
+        task_.bias = point.data() + 1 + U_;
+        task_.table = task_.bias + task_.n_classes;
+        task_.curved = curves != nullptr;
+        std::fill(slope.begin(), slope.end(), 0.0);
+        WeighSums sums = sums_at(slope.data() + 1, curves, U_, task_.n_classes);
+        task_.sums = &sums;
+        run(&Kernels::weigh_terms, task_);
+        slope[0] = lbfgs::sum(0, U_, [&](std::int64_t u) { return slope[1 + u] * target_[u]; });
+        return sums;
+    }
+
     const std::int64_t U_;
     const double *first_, *target_;  // (U,)
     WeighTask task_;
     Numbers scale_;
-};
-
-// A function of Python's: of a point, to value and slope.
-class PythonLoss {
-public:
-    explicit PythonLoss(nb::handle function) : function_(function) {}
-
-    double operator()(const Numbers& point, Numbers& slope) const {
-        OwnedArray<double> given(static_cast<std::int64_t>(point.size()));
-        std::copy(point.begin(), point.end(), given.data);
-        const nb::object found = function_(given.give({static_cast<std::int64_t>(point.size())}));
-        if (!nb::isinstance<nb::tuple>(found) || nb::len(found) != 2) refuse_type("function", "value and slope", found);
-        const nb::object gradient = found[1];
-        const Buffer from(gradient, "slope");
-        const double* numbers = doubles(from, static_cast<std::int64_t>(slope.size()));
-        std::copy(numbers, numbers + slope.size(), slope.begin());
-        return nb::cast<double>(found[0]);
-    }
-
-private:
-    nb::handle function_;
 };
 
 Numbers numbers_of(nb::handle array, const char* name, std::int64_t length) {
@@ -118,6 +101,54 @@ nb::object array_of(const Numbers& numbers) {
     std::copy(numbers.begin(), numbers.end(), out.data);
     return out.give({K});
 }
+
+// Call a function of Python's at a point, and copy the arrays that it returns after the value.
+double call(nb::handle function, const Numbers& point, std::initializer_list<Numbers*> arrays, const char* wanted,
+            nb::handle option = nb::handle()) {
+    const nb::object given = array_of(point);
+    const nb::object found = option.is_valid() ? function(given, option) : function(given);
+    if (!nb::isinstance<nb::tuple>(found) || nb::len(found) != 1 + arrays.size()) refuse_type("function", wanted, found);
+    std::size_t k = 1;
+    for (Numbers* to : arrays) {
+        const nb::object array = found[k++];
+        const Buffer from(array, "slope");
+        const double* numbers = doubles(from, static_cast<std::int64_t>(to->size()));
+        std::copy(numbers, numbers + to->size(), to->begin());
+    }
+    return nb::cast<double>(found[0]);
+}
+
+// A function of Python's: of a point, to value and slope.
+class PythonLoss {
+public:
+    explicit PythonLoss(nb::handle function) : function_(function) {}
+
+    double operator()(const Numbers& point, Numbers& slope) const {
+        return call(function_, point, {&slope}, "value and slope");
+    }
+
+private:
+    nb::handle function_;
+};
+
+// The loss of terms by a function of Python's: of a point, and whether curvatures are needed.
+class PythonTermsLoss {
+public:
+    explicit PythonTermsLoss(nb::handle function) : function_(function) {}
+
+    double operator()(const Numbers& point, Numbers& slope) const {
+        Numbers none;
+        return call(function_, point, {&slope, &none}, kWanted, nb::handle(Py_False));
+    }
+
+    double curved(const Numbers& point, Numbers& slope, Numbers& curvature) const {
+        return call(function_, point, {&slope, &curvature}, kWanted, nb::handle(Py_True));
+    }
+
+private:
+    static constexpr const char* kWanted = "loss, slope and curvature";
+    nb::handle function_;
+};
 
 // Steps and the changes of slope along them, (S, 2, K).
 class StepsBuffer {
@@ -157,50 +188,47 @@ nb::object minimise(nb::handle function, nb::handle start, double value, nb::han
     return array_of(at);
 }
 
-// Return the numbers near the minimum of the loss of terms with their prior, and the last steps.
-nb::tuple minimise_terms(nb::tuple terms, nb::handle target, nb::handle first, nb::handle unit, nb::handle precision,
-                         double wall, nb::handle start, double loss, nb::handle slope, nb::handle steps,
-                         std::int64_t most, double gain, double least, nb::handle function) {
+// Return the numbers fitted in rounds, the precisions of their groups, the last steps, and how many numbers are decided.
+nb::tuple fit_terms(nb::tuple terms, nb::handle target, nb::handle first, nb::handle groups, nb::handle kinds,
+                    nb::handle start, nb::handle precision, nb::handle steps, nb::sequence rounds, double wall,
+                    nb::handle function) {
     if (nb::len(terms) != 7) refuse("terms", "seven arrays", std::to_string(nb::len(terms)));
-    const Buffer goal(target, "target"), before(first, "first"), units(unit, "unit"), draw(precision, "precision"),
-        from(start, "start"), base(terms[0], "base");
-    goal.need_axes(1);
-    from.need_axes(1);
+    const Buffer goal(target, "target"), before(first, "first"), from(start, "start"), base(terms[0], "base"),
+        drawn(precision, "precision");
+    for (const Buffer* one : {&goal, &from, &drawn}) one->need_axes(1);
     base.need_axes(2);
     const std::int64_t U = goal.size(0), P = from.size(0), C = base.size(0) + 1, K = (P - 1 - U - C) / C;
     if (P != 1 + U + C + K * C || K < 0) refuse("start", "as many numbers as terms, classes and corrections need", "others");
-    const lbfgs::Prior prior{doubles(units, P), doubles(draw, P), wall};
-    Numbers at = numbers_of(start, "start", P), slopes = numbers_of(slope, "slope", P);
+    const GroupsBuffer given(groups, P, drawn.size(0));
     StepsBuffer taken(steps, P);
-    const lbfgs::Limits limits{most, gain, least};
+    lbfgs::Fit fit{numbers_of(start, "start", P), numbers_of(precision, "precision", drawn.size(0)), std::move(taken.all), 0.0};
+    std::vector<lbfgs::Limits> limits;
+    for (nb::handle one : rounds)
+        limits.push_back({nb::cast<std::int64_t>(one[0]), nb::cast<double>(one[1]), nb::cast<double>(one[2])});
     if (function.is_none()) {
-        const TermsBuffer given(terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], U, K);
-        TermsLoss own(given, doubles(before, U), doubles(goal, U));
-        lbfgs::minimise_drawn(std::ref(own), prior, at, loss, std::move(slopes), taken.all, limits);
+        const TermsBuffer rows(terms[0], terms[1], terms[2], terms[3], terms[4], terms[5], terms[6], U, K);
+        TermsLoss own(rows, doubles(before, U), doubles(goal, U));
+        lbfgs::fit_rounds(own, *given.view, kinds_of(kinds), limits, wall, fit);
     } else {
-        lbfgs::minimise_drawn(PythonLoss(function), prior, at, loss, std::move(slopes), taken.all, limits);
+        PythonTermsLoss own(function);
+        lbfgs::fit_rounds(own, *given.view, kinds_of(kinds), limits, wall, fit);
     }
-    return nb::make_tuple(array_of(at), taken.give(P));
+    taken.all = std::move(fit.steps);
+    return nb::make_tuple(array_of(fit.at), array_of(fit.precision), taken.give(P), fit.decided);
 }
 
-// Write the most probable precision of each group of numbers.
-void find_precisions(nb::handle curvature, nb::handle squares, nb::handle sizes, nb::handle distinct, nb::handle expected,
-                     double strength, nb::handle alphas, nb::handle logs, nb::handle out) {
-    const auto groups = static_cast<std::int64_t>(nb::len(sizes));
-    const auto offsets = offsets_of(sizes, groups);
-    const Buffer h(curvature, "curvature"), x(squares, "squares"), shares(distinct, "distinct"), usual(expected, "expected");
-    const Buffer points(alphas, "alphas"), log(logs, "logs"), to(out, "out", true);
-    points.need_axes(1);
-    if (points.size(0) < 2) refuse("alphas", "at least two", std::to_string(points.size(0)));
-    to.need_axes(1);
-    to.need_length(groups);
-    const double *of_h = doubles(h, offsets.back()), *of_x = doubles(x, offsets.back());
-    const double *share = doubles(shares, groups), *centre = doubles(usual, groups);
-    const precisions::Lattice lattice{doubles(points, points.size(0)), doubles(log, points.size(0)), points.size(0)};
-    auto* found = to.all<double>(Type::f64, "float64");
-    for (std::int64_t g = 0; g < groups; ++g)
-        found[g] = precisions::most_probable(
-            {of_h + offsets[g], of_x + offsets[g], offsets[g + 1] - offsets[g], share[g], centre[g], strength}, lattice);
+// Return the precision of each group, those of some kinds found anew, and how many numbers are decided.
+nb::tuple find_precisions(nb::handle groups, nb::handle curvature, nb::handle numbers, nb::handle precision,
+                          nb::handle kinds) {
+    const Buffer at(numbers, "numbers"), drawn(precision, "precision");
+    at.need_axes(1);
+    drawn.need_axes(1);
+    const std::int64_t N = at.size(0), G = drawn.size(0);
+    const GroupsBuffer given(groups, N, G);
+    Numbers found = numbers_of(precision, "precision", G);
+    const Numbers curves = numbers_of(curvature, "curvature", N);
+    given.view->find(curves, numbers_of(numbers, "numbers", N), kinds_of(kinds), found);
+    return nb::make_tuple(array_of(found), given.view->decided(curves, found));
 }
 
 }  // namespace
@@ -210,8 +238,8 @@ void bind_weights(nb::module_& m) {
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
           nb::arg().none());
     m.def("minimise", &minimise);
-    m.def("minimise_terms", &minimise_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+    m.def("fit_terms", &fit_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg(), nb::arg(), nb::arg().none());
     m.def("find_precisions", &find_precisions);
 }
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.inference.precisions import most_probable
+from tallybayes import kernels
+from tallybayes.inference.precisions import in_groups
 
 CLASSES, NEW = 5, 4000
 
@@ -37,8 +38,18 @@ def test_no_common_weight_is_below_zero(kind: str) -> None:
     assert min(one.weight for one in model.calibration.weights.columns.values()) >= 0
 
 
+def _precisions(curvature: np.ndarray, numbers: np.ndarray, sizes: list[int], usual: float) -> list[float]:
+    """Return the precision of each group of numbers, given as they are without a prior."""
+    one, of = np.ones(6), np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    groups = in_groups(of, one, one, kernels.log(usual * one), 0 * one)
+    found: list[float] = kernels.find_precisions(
+        groups, curvature, numbers, 0 * one, range(len(sizes))
+    ).precision.tolist()
+    return found[: len(sizes)]
+
+
 def _precision(curvature: np.ndarray, numbers: np.ndarray) -> float:
-    return float(most_probable(curvature, numbers, np.array([len(numbers)]), 1.0, 10.0)[0])
+    return _precisions(curvature, numbers, [len(numbers)], 10.0)[0]
 
 
 def test_numbers_that_are_chance_are_held_at_zero() -> None:
@@ -56,9 +67,9 @@ def test_the_size_of_numbers_is_found() -> None:
 
 def test_each_group_has_its_own_size() -> None:
     rng = np.random.default_rng(0)
-    sizes = np.array([400, 400])
+    sizes = [400, 400]
     curvature, scale = np.full(800, 50.0), np.repeat([1.0, 0.0], sizes)
     numbers = rng.normal(size=800) / np.sqrt(curvature) + rng.normal(size=800) * scale
-    large, small = most_probable(curvature, numbers, sizes, 1.0, 2.0)
+    large, small = _precisions(curvature, numbers, sizes, 2.0)
     assert large == pytest.approx(1.0, rel=0.2)
     assert small > 5 * large

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .precisions_reference import decided, find_precisions
+
 MEMORY, ENOUGH = 8, 1e-4
 
 
@@ -84,3 +86,18 @@ def minimise_drawn(function, unit, precision, wall, at, loss, slope, told, **lim
     )
     moves = [(moved * unit, turned / unit) for moved, turned in last]
     return found * unit, np.array([(moved, turned - precision * moved) for moved, turned in moves])
+
+
+def fit_rounds(function, groups, kinds, at, precision, told, rounds, wall) -> tuple[Any, Any, Any, float]:
+    """Return numbers, precisions, the last steps and how many numbers are decided; `function` gives curvatures too."""
+    many = 0.0
+    for k, limits in enumerate(rounds):
+        loss, slope, curvature = function(at)
+        if k:
+            precision, _ = find_precisions(groups, curvature, at, precision, kinds)
+        each = precision[groups.of]
+        many = decided(groups, curvature, precision)
+        prior = 1 / np.sqrt(curvature + each), each, wall * curvature[0]
+        options = limits._asdict()
+        at, told = minimise_drawn(lambda point: function(point)[:2], *prior, at, loss, slope, list(told), **options)
+    return at, precision, told, many

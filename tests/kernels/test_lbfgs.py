@@ -6,6 +6,7 @@ import pytest
 from tallybayes import kernels
 
 from . import lbfgs_reference as reference
+from .test_precisions import some_groups
 
 LIMITS = {"steps": 60, "gain": 1e-9, "least": 1.0}
 
@@ -68,57 +69,67 @@ def task(n, C, U, V, seed):
     return given, rng.uniform(0, 1, U).round(), rng.normal(size=U) * 0.1, 1 + U + C + K * C
 
 
+def groups_of(C, U, V, rng):
+    """Return the groups of a common weight, weights, of which some are free, the bias, and V tables."""
+    own = np.where(rng.random(U) < 0.8, 1, 5)
+    of = np.concatenate([[0], own, np.full(C, 2), np.repeat(6 + np.arange(V), 3 * C)])
+    return some_groups(of.astype(np.int32), rng)
+
+
 @pytest.mark.parametrize(
     ("n", "C", "U", "V"), [(1, 2, 1, 0), (7, 2, 4, 2), (300, 2, 6, 4), (500, 5, 3, 2), (40, 3, 0, 1)]
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_terms_are_weighed_as_the_reference_does(n, C, U, V, seed):
+def test_terms_are_fitted_as_the_reference_does(n, C, U, V, seed):
     given, target, first, size = task(n, C, U, V, seed)
     rng = np.random.default_rng(seed)
-    unit, precision = rng.uniform(0.2, 1.0, size), rng.uniform(0.1, 4.0, size)
-    start, wall = rng.normal(size=size) - (seed == 2), 5.0
+    groups, start, precision = (
+        groups_of(C, U, V, rng),
+        rng.normal(size=size) - (seed == 2),
+        rng.uniform(0.1, 4.0, 6 + V),
+    )
 
-    def loss(point):
+    def loss(point, curved=True):
         scale, bias, table = first + target * point[0] + point[1 : 1 + U], point[1 + U : 1 + U + C], point[1 + U + C :]
-        found = kernels.weigh_terms(*given, scale, bias, table.reshape(-1, C))
-        return found.loss, np.concatenate([[found.slopes[:U] @ target], found.slopes])
+        found = kernels.weigh_terms(*given, scale, bias, table.reshape(-1, C), curved=curved)
+        curvature = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)
+        slope = np.concatenate([[found.slopes[:U] @ target], found.slopes])
+        return found.loss, slope, curvature if curved else np.zeros(0)
 
-    value, slope = loss(start)
-    options = {"target": target, "first": first, "drawn": kernels.Drawn(unit, precision, wall)}
-    options |= {"start": start, "loss": value, "slope": slope, "limits": kernels.Limits(**LIMITS)}
-    got = kernels.minimise_terms(*given, **options, steps=np.zeros((0, 2, size)))
-    wanted, steps = reference.minimise_drawn(loss, unit, precision, wall, start, value, slope, [], **LIMITS)
-    np.testing.assert_allclose(got.numbers, wanted, rtol=1e-5, atol=1e-5)
+    rounds, kinds = [kernels.Limits(**LIMITS)] * 2, [1, 2, 3, 5]
+    options = {"target": target, "first": first, "groups": groups, "kinds": kinds, "rounds": rounds, "wall": 5.0}
+    options |= {"start": start, "precision": precision}
+    got = kernels.fit_terms(*given, **options, steps=np.zeros((0, 2, size)))
+    wanted, drawn, steps, decided = reference.fit_rounds(loss, groups, kinds, start, precision, [], rounds, 5.0)
+    np.testing.assert_allclose(got.numbers, wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(got.precision, drawn, rtol=1e-12)
+    np.testing.assert_allclose(got.decided, decided, rtol=1e-4)
     # Rounding may take a step more or less to the same valley.
     assert abs(len(got.steps) - len(steps)) <= 1
     assert got.steps.shape[1:] == (2, size)
     # The same function by way of Python, begun where the last one ended, with what its steps told.
-    begun = options | {"start": got.numbers, "loss": loss(got.numbers)[0], "slope": loss(got.numbers)[1]}
-    compiled, called = (
-        kernels.minimise_terms(*given, **begun, steps=got.steps, function=function) for function in (None, loss)
-    )
-    np.testing.assert_allclose(compiled.numbers, called.numbers, rtol=1e-6, atol=1e-6)
-    again, _ = reference.minimise_drawn(loss, unit, precision, wall, *begun_at(begun), list(got.steps), **LIMITS)
-    np.testing.assert_allclose(compiled.numbers, again, rtol=1e-6, atol=1e-6)
-
-
-def begun_at(options):
-    return options["start"], options["loss"], options["slope"]
+    begun = options | {"start": got.numbers, "precision": got.precision, "steps": got.steps}
+    compiled, called = (kernels.fit_terms(*given, **begun, function=function) for function in (None, loss))
+    np.testing.assert_allclose(compiled.numbers, called.numbers, rtol=1e-5, atol=1e-5)
+    again = reference.fit_rounds(loss, groups, kinds, got.numbers, got.precision, got.steps, rounds, 5.0)
+    np.testing.assert_allclose(compiled.numbers, again[0], rtol=1e-5, atol=1e-5)
 
 
 def test_numbers_that_do_not_fit_are_refused():
     given, target, first, size = task(5, 3, 2, 1, 0)
-    drawn = kernels.Drawn(np.ones(size), np.ones(size), 1.0)
-    begin = {"start": np.zeros(size), "loss": 1.0, "slope": np.zeros(size), "steps": np.zeros((0, 2, size))}
-    options = {"target": target, "first": first, "drawn": drawn, "limits": kernels.Limits(**LIMITS)} | begin
+    begin = {"start": np.zeros(size), "precision": np.ones(7), "steps": np.zeros((0, 2, size))}
+    options = {"target": target, "first": first, "groups": groups_of(3, 2, 1, np.random.default_rng(0)), "kinds": [1]}
+    options |= {"rounds": [kernels.Limits(**LIMITS)], "wall": 1.0} | begin
     with pytest.raises(ValueError, match="start: wanted as many numbers"):
-        kernels.minimise_terms(*given, **options | {"start": np.zeros(size - 1)})
-    with pytest.raises(ValueError, match="slope: wanted length"):
-        kernels.minimise_terms(*given, **options | {"slope": np.zeros(size - 1)})
+        kernels.fit_terms(*given, **options | {"start": np.zeros(size - 1)})
+    with pytest.raises(ValueError, match="groups: wanted 0 to 5"):
+        kernels.fit_terms(*given, **options | {"precision": np.ones(6)})
     with pytest.raises(ValueError, match="first: wanted length"):
-        kernels.minimise_terms(*given, **options | {"first": np.zeros(5)})
+        kernels.fit_terms(*given, **options | {"first": np.zeros(5)})
     with pytest.raises(ValueError, match="steps: wanted two rows"):
-        kernels.minimise_terms(*given, **options | {"steps": np.zeros((1, 3, size))})
+        kernels.fit_terms(*given, **options | {"steps": np.zeros((1, 3, size))})
+    with pytest.raises(TypeError, match="function: wanted loss, slope and curvature"):
+        kernels.fit_terms(*given, **options | {"function": lambda point, curved: (0.0, point)})
     bad = given[3]._replace(codes=np.full_like(given[3].codes, 7))
     with pytest.raises(ValueError, match="codes: wanted rows of the table"):
-        kernels.minimise_terms(*given[:3], bad, *given[4:], **options | {"slope": np.ones(size)})
+        kernels.fit_terms(*given[:3], bad, *given[4:], **options)

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.precisions import most_probable
+from tallybayes.inference.precisions import BIAS, CORRECTION, FREE, INTERACTION, WEIGHT, first_precisions, groups_of
 from tallybayes.inference.terms import FittedWeights, Terms
 
 __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
@@ -47,18 +47,10 @@ _STEPS, _GAIN, _NEAR = 60, 2e-5, 3e-4
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
 # Of the common weight: the loss is convex, and shorter steps than the first do not overshoot.
 _FARTHEST, _NEAR_STEP, _LAST_STEP = 0.5, 0.01, 1e-12
-_FIRST = 4.0  # the first precision of each group: numbers of about ±½
-# What to expect of weights: that they differ by 0.7, from columns that repeat others to those that count twice; of a
-# bias or a correction: some 0.3 nats, as much as turns a doubtful decision.
-_USUAL_WEIGHT, _USUAL_CORRECTION = 2.0, 10.0
-# The least precision of weights: they differ by a whole column's evidence. Larger ones would feed on the row left out,
-# as a negative common weight does.
-_LEAST_OF_WEIGHTS = 1.0
 _WALL = 10.0  # times the curvature by the common weight: that of the wall which keeps it from falling below 0
 # Powers of the share of other columns: from weights that fade evenly to those that only whole rows have.
 _POWERS = (1, 2, 4, 8, 16, 32)
 _NOTHING = np.zeros(0)
-_SOFT = 0.1  # the precision of the weights of interactions: the linear penalty does the shrinking
 
 
 def fit_weights(
@@ -80,16 +72,14 @@ def fit_weights(
     own, U, D = np.flatnonzero(terms.target), len(terms.target), len(terms.base)
     some = max(_FEWEST_ROWS, min(_SOME, _SOME_CELLS // max(1, U * D)))
     if alone is None:
-        fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
-        fit.precision[0] = precision
+        fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own), precision=precision)
         if common:
             fit.run_common()
         elif len(terms.classes) < 2 * some:
             fit.run_common(_NEAR_STEP)
             fit.run(rounds=_ROUNDS)
         else:
-            few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // some))))
-            few.precision[0] = precision
+            few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // some))), precision=precision)
             few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1, gain=_NEAR)
             if few.effective > 2 * _TOLD * few.terms.total:
@@ -104,7 +94,7 @@ def fit_weights(
     fit = _Fit(terms, alone)
     # One round: precisions stay as they were without interactions, which would take the place of other numbers. Only
     # that of free interactions is found in further rounds.
-    fit.run(rounds=3 if terms.free.any() else 1, groups=(_FREE,))
+    fit.run(rounds=3 if terms.free.any() else 1, kinds=(FREE,))
     return fit.fitted()
 
 
@@ -148,21 +138,17 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
     return fit.fitted()
 
 
-# The groups: t, ω, b, all of β, weights of interactions, free ones, and the corrections of each column.
-_WEIGHT, _BIAS, _CORRECTION, _INTERACTION, _FREE, _TABLE = 1, 2, 3, 4, 5, 6
-
-
 @dataclass(frozen=True)
 class _Prior:
-    """What draws numbers to 0, and the common weight from below 0.
+    """What draws numbers to 0, and the common weight from below 0, where interactions cost something.
 
     `unit` has the step of each number that changes the loss by about ½, `each` the precisions, and `linear` the
-    linear penalties, if there are some.
+    linear penalties.
     """
 
     unit: Floats
     each: Floats
-    linear: Floats | None
+    linear: Floats
     wall: float
 
     def add(self, point: Floats, loss: float, slope: Floats) -> tuple[float, Floats]:
@@ -173,41 +159,28 @@ class _Prior:
         if below < 0:
             loss += 0.5 * self.wall * below**2
             slope[0] += self.wall * below
-        if self.linear is not None:
-            slope += self.linear
-            loss += float((self.linear * point).sum())
+        slope += self.linear
+        loss += float((self.linear * point).sum())
         return loss, slope * self.unit
 
 
 class _Fit:
     """The numbers being fitted, t, ω, b and β one after the other, and the precision of each group."""
 
-    def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
+    def __init__(self, terms: Terms, alone: FittedWeights | None = None, *, precision: float = 1.0) -> None:
         U, C = len(terms.target), len(terms.base) + 1
         self.terms, self.sizes, self.first = terms, (U, C, terms.corrections), terms.target - terms.offset
-        own = np.where(terms.target > 0, _WEIGHT, np.where(terms.free, _FREE, _INTERACTION))
-        tables = np.repeat(_TABLE + np.arange(len(terms.tables)), terms.tables * C)
-        self.group = np.concatenate([[0], own, np.full(C, _BIAS), tables])
-        self.members = [np.flatnonzero(self.group == g) for g in range(_TABLE)]
-        self.members[_CORRECTION] = np.arange(len(self.group) - len(tables), len(self.group))
-        self.at, self.effective = np.zeros(len(self.group)), 0.0
-        # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
-        # numbers C − 1 are distinct, each known by C / (C − 1) times as many rows; and of V values V − 1.
-        some = 1 - len(terms.tables) / max(1, terms.corrections)
-        rest = max(1, C - 1) / C
-        self.distinct = np.array([1.0, 1.0, rest, rest * some, 1.0, 1.0])
-        self.told = np.array([1.0, 1.0, 1 / rest, 1 / rest, 1.0, 1.0])
-        self.usual = np.full(_TABLE, _USUAL_CORRECTION)
-        self.usual[_WEIGHT] = _USUAL_WEIGHT
-        self.precision = np.full(_TABLE + len(terms.tables), _FIRST)
-        self.precision[[0, _INTERACTION]] = 1.0, _SOFT
-        if alone is not None:
+        self.groups, self.effective = groups_of(terms), 0.0
+        self.at = np.zeros(len(self.groups.of))
+        if alone is None:
+            self.precision = first_precisions(terms, precision)
+        else:
             known = np.arange(U) if len(alone.scale) == U else np.flatnonzero(terms.target)
             self.at[0] = alone.common
             self.at[1 + known] = alone.scale - terms.target[known] * (1 + alone.common)
             self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
-            self.precision = alone.precision.copy()
-        self.steps = np.zeros((0, 2, len(self.group)))  # the last ones, and the changes of the slope of the loss alone
+            self.precision = alone.precision
+        self.steps = np.zeros((0, 2, len(self.at)))  # the last ones, and the changes of the slope of the loss alone
 
     def learn(self, few: _Fit) -> None:
         """Take over what steps on some of the rows told of the curvature: that of all rows is as much larger."""
@@ -237,24 +210,36 @@ class _Fit:
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
 
-    def run(self, *, rounds: int, groups: Sequence[int] = (_WEIGHT, _BIAS, _CORRECTION), gain: float = _GAIN) -> None:
-        """Fit all numbers until steps gain no more, and find the precisions of some groups between rounds."""
-        soft = self.group == _INTERACTION
-        linear = None
+    def run(self, *, rounds: int, kinds: Sequence[int] = (WEIGHT, BIAS, CORRECTION), gain: float = _GAIN) -> None:
+        """Fit all numbers until steps gain no more, and find the precisions of some kinds between rounds."""
+        soft = self.groups.of == INTERACTION
+        if soft.any():
+            self._run_bounded(rounds, kinds, soft)
+            return
+        least = _LEAST_LOSS * self.terms.total
+        self.at, self.precision, self.steps, self.effective = self.terms.fit(
+            first=self.first,
+            groups=self.groups,
+            kinds=kinds,
+            start=self.at,
+            precision=self.precision,
+            steps=self.steps,
+            rounds=[kernels.Limits(_STEPS, gain if k == rounds - 1 else _NEAR, least) for k in range(rounds)],
+            wall=_WALL,
+            function=lambda point, curved: self.evaluate(point, curved=curved),
+        )
+
+    def _run_bounded(self, rounds: int, kinds: Sequence[int], soft: npt.NDArray[np.bool_]) -> None:
+        """Fit all numbers, the soft ones not below 0 and at the cost of a linear penalty."""
+        linear = _NOTHING
         for k in range(rounds):
-            loss, slope, curvature = self.evaluate(self.at, curved=True)
-            if k:
-                self._find_precisions(curvature, groups)
-            elif soft.any():
-                linear = np.where(soft, np.sqrt(2 * THRESHOLD * curvature), 0.0)
-            each = self.precision[self.group]
+            curvature = self.evaluate(self.at, curved=True)[2]
+            found = kernels.find_precisions(self.groups, curvature, self.at, self.precision, kinds if k else ())
+            self.precision, self.effective = found
+            linear = linear if k else np.where(soft, np.sqrt(2 * THRESHOLD * curvature), 0.0)
+            each = self.precision[self.groups.of]
             prior = _Prior(1 / np.sqrt(curvature + each), each, linear, _WALL * curvature[0])
-            if k == rounds - 1:
-                self.effective = sum(self._decided(curvature, g) for g in range(_TABLE))
-            if linear is None:
-                self._minimise(prior, loss, slope, gain if k == rounds - 1 else _NEAR)
-            else:
-                self.at = _bounded(self._drawn(prior), self.at / prior.unit, soft) * prior.unit
+            self.at = _bounded(self._drawn(prior), self.at / prior.unit, soft) * prior.unit
 
     def _drawn(self, prior: _Prior) -> Callable[[Floats], tuple[float, Floats]]:
         """Return the function to minimise, of numbers in units."""
@@ -264,19 +249,6 @@ class _Fit:
             return prior.add(point, *self.evaluate(point)[:2])
 
         return value
-
-    def _minimise(self, prior: _Prior, loss: float, slope: Floats, gain: float) -> None:
-        """Fit all numbers, given loss and slope where they are, and keep what the last steps told of the curvature."""
-        self.at, self.steps = self.terms.minimise(
-            first=self.first,
-            drawn=kernels.Drawn(prior.unit, prior.each, prior.wall),
-            start=self.at,
-            loss=loss,
-            slope=slope,
-            steps=self.steps,
-            limits=kernels.Limits(_STEPS, gain, _LEAST_LOSS * self.terms.total),
-            function=lambda point: self.evaluate(point)[:2],
-        )
 
     def run_common(self, last: float = _LAST_STEP) -> None:
         """Fit the common weight alone, by Newton's method, until a step is at most `last`.
@@ -293,29 +265,6 @@ class _Fit:
             if abs(step) <= last:
                 break
         self.at[0] = max(-1.0, self.at[0])
-
-    def _decided(self, curvature: Floats, g: int) -> float:
-        """Return how many numbers of a group the rows decide, and not its prior."""
-        if not len(self.members[g]):
-            return 0.0
-        h = self.told[g] * curvature[self.members[g]]
-        return float(self.distinct[g] * (h / (h + self.precision[self.group[self.members[g]]])).sum())
-
-    def _find_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
-        """Set the precision of each group to its most probable one, given the numbers as the last ones drew them."""
-        groups = [g for g in groups if len(self.members[g])]
-        mine, sizes = np.concatenate([self.members[g] for g in groups]), [len(self.members[g]) for g in groups]
-        h = np.repeat(self.told[groups], sizes) * curvature[mine]
-        more = np.divide(self.precision[self.group[mine]], h, out=np.zeros_like(h), where=h > 0)
-        repeated, numbers = self.terms.repetition, self.at[mine] * (1 + more)
-        known = h / repeated
-        found = most_probable(known, numbers, np.array(sizes), self.distinct[groups], self.usual[groups])
-        self.precision[groups] = repeated * found
-        self.precision[_WEIGHT] = max(_LEAST_OF_WEIGHTS, self.precision[_WEIGHT])
-        if _CORRECTION in groups:  # some columns need corrections and others none: about as large as those of all
-            last, tables = sizes[-1], self.terms.tables * self.sizes[1]
-            each = most_probable(known[-last:], numbers[-last:], tables, self.distinct[_CORRECTION], found[-1])
-            self.precision[_TABLE:] = repeated * each
 
 
 def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:

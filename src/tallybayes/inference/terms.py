@@ -26,6 +26,7 @@ _Given: TypeAlias = tuple[
     Floats | None,
     Floats,
 ]
+_Loss: TypeAlias = Callable[[Floats, bool], tuple[float, Floats, Floats]]
 _ROWS_PER_ENTRY = 4  # the fewest rows of a slice, for each entry of a table: every slice makes the tables anew
 
 
@@ -134,8 +135,8 @@ class Terms:
 
     def losses(self, fitted: FittedWeights, powers: Sequence[int]) -> list[float]:
         """Return the mean loss under fitted weights, for each power of the share of other columns in its place."""
-        parts = self._parts(fitted)
-        return [self.weigh(*parts, sloped=False, share=self.share**power).loss / self.total for power in powers]
+        parts, total = self._parts(fitted), self.total
+        return [self.weigh(*parts, sloped=False, share=self.share**power).loss / total for power in powers]
 
     def _parts(self, fitted: FittedWeights) -> tuple[Floats, Floats, Floats]:
         """Return what fitted weights add to the weights of terms, the bias and the corrections."""
@@ -177,7 +178,7 @@ class Terms:
         p: Floats | None = None,
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
-        given = self._given if share is None else replace(self, share=share)._given
+        given = self._given if share is None else (*self._given[:-1], share)
         work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
         n, at_once = len(self.classes), self._at_once
         if n <= at_once:
@@ -189,13 +190,13 @@ class Terms:
         pairs = -(-n // (2 * at_once))  # of equal slices: with an odd one, a second thread would wait for the first
         return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=-(-n // (2 * pairs)))
 
-    def minimise(self, *, function: Callable[[Floats], tuple[float, Floats]], **begin: Any) -> kernels.MinimisedTerms:
-        """Return the numbers near the minimum of the loss with a prior, see `kernels.minimise_terms`.
+    def fit(self, *, function: _Loss, **begin: Any) -> kernels.FittedTerms:
+        """Return the numbers near the minimum of the loss with a prior, see `kernels.fit_terms`.
 
-        `function` returns loss and slope of rows in slices on threads; few rows need no threads.
+        `function` returns loss, slope and curvature of rows in slices on threads; few rows need no threads.
         """
         alone = len(self.classes) <= self._at_once
-        return kernels.minimise_terms(*self._given, target=self.target, function=None if alone else function, **begin)
+        return kernels.fit_terms(*self._given, target=self.target, function=None if alone else function, **begin)
 
     @property
     def _given(self) -> _Given:

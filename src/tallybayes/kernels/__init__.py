@@ -68,18 +68,8 @@ from .scores import (
 )
 from .structure import Interpolated, distances, interpolate, score_cells
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
-from .weigh import (
-    CodedTerms,
-    Drawn,
-    Limits,
-    MinimisedTerms,
-    WeighedTerms,
-    find_precisions,
-    minimise,
-    minimise_terms,
-    score_test,
-    weigh_terms,
-)
+from .weigh import CodedTerms, WeighedTerms, score_test, weigh_terms
+from .weight_fit import FittedTerms, FoundPrecisions, Groups, Limits, find_precisions, fit_terms, minimise
 
 __all__ = [
     "MOST_BUCKETS",
@@ -91,12 +81,13 @@ __all__ = [
     "Codes",
     "Coefficients",
     "Columns",
-    "Drawn",
     "ExpertTerms",
+    "FittedTerms",
+    "FoundPrecisions",
+    "Groups",
     "Interpolated",
     "Limbs",
     "Limits",
-    "MinimisedTerms",
     "MixedExperts",
     "NormalSums",
     "NotFinite",
@@ -128,6 +119,7 @@ __all__ = [
     "find_buckets",
     "find_cells",
     "find_precisions",
+    "fit_terms",
     "hash_codes",
     "hash_dense",
     "hash_sparse",
@@ -143,7 +135,6 @@ __all__ = [
     "logaddexp",
     "look_up_counts",
     "minimise",
-    "minimise_terms",
     "mix_experts",
     "mix_words",
     "ordered",

@@ -265,37 +265,25 @@ def score_test(
     out: _Array,
 ) -> None: ...
 def find_precisions(
-    curvature: _Array,
-    squares: _Array,
-    sizes: _Sizes,
-    distinct: _Array,
-    expected: _Array,
-    strength: float,
-    alphas: _Array,
-    logs: _Array,
-    out: _Array,
-    /,
-) -> None: ...
+    groups: tuple[Any, ...], curvature: _Array, numbers: _Array, precision: _Array, kinds: Sequence[int], /
+) -> tuple[_Array, float]: ...
 def minimise(
     function: Any, start: _Array, value: float, slope: _Array, steps: int, gain: float, least: float, /
 ) -> _Array: ...
-def minimise_terms(
+def fit_terms(
     terms: tuple[Any, ...],
     target: _Array,
     first: _Array,
-    unit: _Array,
-    precision: _Array,
-    wall: float,
+    groups: tuple[Any, ...],
+    kinds: Sequence[int],
     start: _Array,
-    loss: float,
-    slope: _Array,
+    precision: _Array,
     steps: _Array,
-    most: int,
-    gain: float,
-    least: float,
+    rounds: Sequence[tuple[int, float, float]],
+    wall: float,
     function: Any,
     /,
-) -> tuple[_Array, _Array]: ...
+) -> tuple[_Array, _Array, _Array, float]: ...
 def weigh_terms(
     base: Any,
     terms: Any,

@@ -1,8 +1,7 @@
-"""The loss of weighted terms with its derivatives, its minimum, and the score test of more terms."""
+"""The loss of weighted terms with its derivatives, and the score test of more terms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,18 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = [
-    "CodedTerms",
-    "Drawn",
-    "Limits",
-    "MinimisedTerms",
-    "WeighedTerms",
-    "find_precisions",
-    "minimise",
-    "minimise_terms",
-    "score_test",
-    "weigh_terms",
-]
+__all__ = ["CodedTerms", "WeighedTerms", "score_test", "weigh_terms"]
 
 
 class WeighedTerms(NamedTuple):
@@ -117,142 +105,6 @@ def weigh_terms(
     given = base, terms, numbers, coded, classes, weights, share, scale, bias, table
     _native.weigh_terms(*given, out, first, max(first, end), sloped, curved, p)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
-
-
-def find_precisions(
-    curvature: Floats,
-    squares: Floats,
-    sizes: Sizes,
-    distinct: Floats,
-    expected: Floats,
-    alphas: Floats,
-    logs: Floats,
-    *,
-    strength: float,
-) -> Floats:  # (G,)
-    """Return the most probable precision of each group of numbers, see `inference.precisions`.
-
-    It is where distinct · Σs = α · Σs²x² + strength · (log α − expected), s = h / (h + α), to the lattice's spacing.
-
-    Parameters
-    ----------
-    curvature, squares : float64 ndarray, shape (N,)
-        h and x² of each number, group after group.
-    sizes : sequence of int, length G
-        The size of each group.
-    distinct, expected : float64 ndarray, shape (G,)
-        The share of numbers that do not follow from others, and the logarithm of the precision to expect.
-    alphas, logs : float64 ndarray, shape (M,)
-        Precisions to try, rising, and their logarithms.
-    strength : float
-        How strongly that precision is expected.
-
-    Examples
-    --------
-    >>> alphas = np.exp(np.linspace(-4, 4, 1025))
-    >>> given = np.full(9, 100.0), np.full(9, 0.26), [9], np.ones(1), np.zeros(1), alphas, np.log(alphas)
-    >>> find_precisions(*given, strength=0.0).round(1).tolist()                              # 1 / (0.26 − 1 / 100)
-    [4.0]
-    """
-    out = np.empty(len(sizes))
-    _native.find_precisions(curvature, squares, sizes, distinct, expected, strength, alphas, logs, out)
-    return out
-
-
-class MinimisedTerms(NamedTuple):
-    """The numbers, and the last steps with the changes of the slope of the loss alone along them."""
-
-    numbers: Floats  # (1 + U + C + K·C,)
-    steps: Floats  # (S, 2, 1 + U + C + K·C)
-
-
-class Drawn(NamedTuple):
-    """What draws numbers to 0, and the first of them from below -1.
-
-    `unit` has the step of each number that changes the loss by about a half, `precision` how strongly each is drawn.
-    """
-
-    unit: Floats
-    precision: Floats
-    wall: float
-
-
-class Limits(NamedTuple):
-    """The most steps, and the decrease to expect at which to end, relative to the value plus `least`."""
-
-    steps: int
-    gain: float
-    least: float
-
-
-def minimise(
-    function: Callable[[Floats], tuple[float, Floats]], start: Floats, value: float, slope: Floats, limits: Limits
-) -> Floats:  # (K,)
-    """Return a point near the minimum of a smooth function, by L-BFGS.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a point; returns value and slope.
-    start, slope : float64 ndarray, shape (K,)
-        The first point, and the slope there.
-    value : float
-        The value there.
-    limits : Limits
-
-    Examples
-    --------
-    >>> minimise(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(1), 9.0, np.full(1, -6.0),
-    ...          Limits(20, 1e-12, 1.0)).round(6)
-    array([3.])
-    """
-    return np.asarray(_native.minimise(function, start, value, slope, *limits))
-
-
-def minimise_terms(
-    base: Floats,
-    terms: NDArray[np.float32],
-    numbers: NDArray[np.int32],
-    coded: CodedTerms,
-    classes: NDArray[np.int32],
-    weights: Floats | None,
-    share: Floats,
-    *,
-    target: Floats,
-    first: Floats,
-    drawn: Drawn,
-    start: Floats,
-    loss: float,
-    slope: Floats,
-    steps: Floats,
-    limits: Limits,
-    function: Callable[[Floats], tuple[float, Floats]] | None = None,
-) -> MinimisedTerms:
-    """Minimise the loss of weighted terms with a prior, by L-BFGS.
-
-    The numbers are a common weight t, weights w, the bias of each class and corrections: those of `weigh_terms`, with
-    ``scale = first + t * target + w``.
-
-    Parameters
-    ----------
-    base, terms, numbers, coded, classes, weights, share
-        As `weigh_terms` takes them.
-    target, first : float64 ndarray, shape (U,)
-    drawn : Drawn
-    start, slope : float64 ndarray, shape (1 + U + C + K·C,)
-        The first numbers, and the slope of the loss alone there.
-    loss : float
-        The loss alone there.
-    steps : float64 ndarray, shape (S, 2, 1 + U + C + K·C)
-        Steps of a loss like this one and the changes of its slope, oldest first.
-    limits : Limits
-    function : callable, optional
-        Takes numbers; returns loss and slope in place of the compiled ones: those of rows on several threads.
-    """
-    given = base, terms, numbers, coded, classes, weights, share
-    prior = drawn.unit, drawn.precision, drawn.wall
-    found = _native.minimise_terms(given, target, first, *prior, start, loss, slope, steps, *limits, function)
-    return MinimisedTerms(*found)
 
 
 def score_test(

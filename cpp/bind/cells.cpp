@@ -1,4 +1,6 @@
 // Python bindings of cells: choosing, cutting and counting them, and looking up terms and bins by them.
+#include <optional>
+
 #include "codes/pair_codes.hpp"
 #include "dense/cells.hpp"
 
@@ -167,19 +169,41 @@ nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes) {
     return out.give({F, D, n});
 }
 
-// Write the same as floats.
-void code_small_terms(nb::handle columns, nb::handle values, nb::handle sizes, nb::handle out) {
-    const TableBuffer table(columns, rows_of(columns), false);
-    const int64_t n = table.table().n_rows, F = table.table().n_columns;
-    const auto offsets = offsets_of(sizes, F);
-    const Matrix from(values, "values", offsets.back(), -1);
-    const Buffer to(out, "out", true);
+// Write the terms of pairs to out (F, D, n + k), and return their bins (F, n + k), or None.
+nb::object pair_terms(nb::handle pairs, nb::handle values, nb::handle sizes, nb::handle places, nb::handle rows,
+                      nb::handle kept, nb::handle out) {
+    const Buffer of(pairs, "pairs"), some(rows, "rows"), keeps(kept, "kept"), to(out, "out", true);
+    of.need_axes(2);
+    some.need_axes(1);
+    keeps.need_axes(2);
     to.need_axes(3);
-    to.need_length(F);
-    if (to.size(1) != from.size(1) || to.size(2) != n) refuse("out", "shape (F, D, n)", "another");
+    const int64_t F = of.size(0), n = of.size(1), k = some.size(0);
+    const auto offsets = offsets_of(sizes, F);
+    for (int64_t f = 0; f < F; ++f)
+        if (offsets[f + 1] == offsets[f]) refuse("sizes", "at least 1", "0");
+    const Matrix from(values, "values", offsets.back(), -1);
+    if (keeps.size(0) != F || keeps.size(1) != k) refuse("kept", "shape (F, k)", "another");
+    if (to.size(0) != F || to.size(1) != from.size(1) || to.size(2) != n + k) refuse("out", "shape (F, D, n + k)", "another");
+    const pairs::KeptColumns dropped{some.all<const int64_t>(Type::i64, "int64"),
+                                     keeps.all<const std::uint8_t>(Type::u8, "uint8"), k};
+    for (int64_t j = 0; j < k; ++j)
+        if (dropped.rows[j] < 0 || dropped.rows[j] >= n) refuse("rows", "from 0 to n - 1", std::to_string(dropped.rows[j]));
+    const auto* codes = of.all<const std::int32_t>(Type::i32, "int32");
     auto* floats = to.all<float>(Type::f32, "float32");
-    const nb::gil_scoped_release unlocked;
-    pairs::terms(table.table(), offsets.data(), from.data, from.size(1), floats);
+    std::optional<Buffer> place;
+    const std::int32_t* at = nullptr;
+    if (!places.is_none()) {
+        place.emplace(places, "places");
+        place->need_axes(1);
+        place->need_length(offsets.back());
+        at = place->all<const std::int32_t>(Type::i32, "int32");
+    }
+    OwnedArray<std::int32_t> bins(at == nullptr ? 0 : need_cells(n + k, F));
+    {
+        const nb::gil_scoped_release unlocked;
+        pairs::terms_and_bins(codes, n, F, offsets.data(), from.data, from.size(1), at, dropped, floats, bins.data);
+    }
+    return at == nullptr ? nb::none() : bins.give({F, n + k});
 }
 
 // The terms of pairs as rows, (P + F, C), and whether all are numbers.
@@ -208,7 +232,7 @@ void bind_cells(nb::module_& m) {
     m.def("pair_codes", &pair_codes);
     m.def("bin_codes", &bin_codes);
     m.def("code_terms", &code_terms);
-    m.def("code_small_terms", &code_small_terms);
+    m.def("pair_terms", &pair_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
     m.def("pair_rows", &pair_rows);
 }
 

@@ -154,11 +154,12 @@ void terms_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::han
 
 void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
     const Matrix from(scores, "scores", -1, -1);
-    const Matrix to(out, "out", from.size(0), from.size(1), true);
+    std::optional<Matrix> to;
+    if (!out.is_none() || !log) to.emplace(out, "out", from.size(0), from.size(1), true);
     const Buffer norm(log_norm, "log_norm", true);
     norm.need_axes(1);
     norm.need_length(from.size(0));
-    run(&Kernels::softmax, SoftmaxTask{from.data, to.data, norm.all<double>(Type::f64, "float64"), from.size(0),
+    run(&Kernels::softmax, SoftmaxTask{from.data, to ? to->data : nullptr, norm.all<double>(Type::f64, "float64"), from.size(0),
                                        from.size(1), log});
 }
 
@@ -245,7 +246,7 @@ void bind_scores(nb::module_& m) {
     m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg(), nb::arg().none());
     m.def("terms_codes", &terms_codes);
-    m.def("softmax", &softmax);
+    m.def("softmax", &softmax, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
     m.def("best_class", &best_class);
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);

@@ -5,6 +5,8 @@
 // OUT: pairs (F, n): row * C + class, and size * C for a code outside, unless that is the last row of its column; bins
 // (F, n): places[offsets[f] + row], and `missing[f]` for a code outside; terms (F, D, n): values[offsets[f] + row], D
 // numbers, and 0 for a code outside.
+// Of pairs (F, n) that are known, terms and bins of all rows and then of some that keep only some columns, in one pass; a
+// value that is not kept has the last pair of its column, and so has a pair outside.
 // Also the terms of pairs (C, P) as rows of values (P + F, C), less the largest of each and not below `least`, with a row
 // of zeros after those of each column: that of a missing value.
 // The caller guarantees classes in range. Cost: about 1 ns per code. Twins: tests/kernels/cells_reference.py.
@@ -86,8 +88,7 @@ inline bool rows(const double* by_pair, i64 C, i64 F, const i64* offsets, double
     return known;
 }
 
-template <class Number>
-inline void terms(const Table& table, const i64* offsets, const double* values, i64 D, Number* out) {
+inline void terms(const Table& table, const i64* offsets, const double* values, i64 D, double* out) {
     const i64 n = table.n_rows;
     i64 rows[kRows];
     for (i64 f = 0; f < table.n_columns; ++f) {
@@ -95,10 +96,10 @@ inline void terms(const Table& table, const i64* offsets, const double* values, 
         for (i64 start = 0; start < n; start += kRows) {
             const i64 count = n - start < kRows ? n - start : kRows;
             find_rows(table.columns[f], start, count, 0, offsets[f + 1] - offsets[f], -1, rows);
-            Number* const to = out + f * D * n + start;
+            double* const to = out + f * D * n + start;
             for (i64 i = 0; i < count; ++i) {
                 const double* from = own + rows[i] * D;
-                for (i64 c = 0; c < D; ++c) to[c * n + i] = rows[i] < 0 ? Number{0} : static_cast<Number>(from[c]);
+                for (i64 c = 0; c < D; ++c) to[c * n + i] = rows[i] < 0 ? 0.0 : from[c];
             }
         }
     }
@@ -115,6 +116,34 @@ inline void bins(const Table& table, const i64* offsets, const std::int32_t* pla
             std::int32_t* to = out + f * n + start;
             for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? missing[f] : places[offsets[f] + rows[i]];
         }
+}
+
+// Rows that keep only some columns: k of them, and what each keeps (F, k).
+struct KeptColumns {
+    const i64* rows;
+    const std::uint8_t* kept;
+    i64 count;
+};
+
+// Write the terms (F, D, n + k), and the bins (F, n + k) unless there are no places.
+inline void terms_and_bins(const std::int32_t* pairs, i64 n, i64 F, const i64* offsets, const double* values, i64 D,
+                           const std::int32_t* places, const KeptColumns& some, float* terms, std::int32_t* bins) {
+    const i64 k = some.count, all = n + k;
+    for (i64 f = 0; f < F; ++f) {
+        const i64 size = offsets[f + 1] - offsets[f];
+        const std::int32_t *of = pairs + f * n, *place = places == nullptr ? nullptr : places + offsets[f];
+        const std::uint8_t* kept = some.kept + f * k;
+        const double* own = values + offsets[f] * D;
+        float* const to = terms + f * D * all;
+        std::int32_t* const bin = bins + f * all;
+        const auto put = [&](i64 i, i64 row) {
+            for (i64 c = 0; c < D; ++c) to[c * all + i] = static_cast<float>(own[row * D + c]);
+            if (place != nullptr) bin[i] = place[row];
+        };
+        const auto inside = [&](i64 pair) { return pair >= 0 && pair < size ? pair : size - 1; };
+        for (i64 i = 0; i < n; ++i) put(i, inside(of[i]));
+        for (i64 j = 0; j < k; ++j) put(n + j, kept[j] != 0 ? inside(of[some.rows[j]]) : size - 1);
+    }
 }
 
 }  // namespace tally::pairs

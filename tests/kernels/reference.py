@@ -534,6 +534,12 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return np.asarray(top + log_sum)
 
 
+def log_norm(scores: Floats) -> Floats:
+    """Return each row's log-sum-exp."""
+    _, top, log_sum = _shifted(scores)
+    return np.asarray(top + log_sum)
+
+
 def temper(
     scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
 ) -> tuple[float, ...]:

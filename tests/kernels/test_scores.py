@@ -157,6 +157,8 @@ def test_softmax(each_isa, rows):
         got = scores.copy()
         assert (kernels.log_softmax(got) == norm).all()
         np.testing.assert_allclose(got, want_log, rtol=1e-13, atol=1e-14)
+        assert (kernels.log_norm(scores) == norm).all()
+        np.testing.assert_allclose(norm, reference.log_norm(scores), rtol=1e-14, atol=1e-15)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (1, 5000)])

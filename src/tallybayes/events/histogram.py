@@ -101,12 +101,12 @@ class HistogramTable(Likelihood[Dense]):
     def cells(self, f: int) -> Floats:
         """Return the value that stands for each cell of column f."""
         cells = self.experts.cells
-        return cells.value[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
+        return cells.value[cells.of_column[f]]
 
     def cell_weights(self, f: int) -> Floats:  # (V,)
         """Return the weight of all rows in each cell of column f."""
         cells = self.experts.cells
-        return cells.pooled[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
+        return cells.pooled[cells.of_column[f]]
 
     def find_cells(self, data: Dense) -> npt.NDArray[np.uint8]:  # (F, n)
         """Return the cell of each row's value."""
@@ -117,7 +117,7 @@ class HistogramTable(Likelihood[Dense]):
         cells = self.experts.cells
         log = weights[cells.column, None] * self.experts.mixed
         for f, addition in additions.items():
-            log[cells.starts[f] : cells.starts[f] + cells.sizes[f]] += addition
+            log[cells.of_column[f]] += addition
         return replace(self, contrast=log, scale=weights)
 
     def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:

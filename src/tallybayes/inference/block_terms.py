@@ -140,7 +140,7 @@ class PairedTerms:
 
     def dense(self) -> Floats:  # (F, C, n)
         """Return the terms of each row."""
-        return kernels.code_terms(tuple(self.pairs), self.values, self.sizes).astype(np.float64, copy=False)
+        return kernels.code_terms(tuple(self.pairs), self.values, self.sizes)
 
     @property
     def by_row(self) -> bool:
@@ -155,20 +155,21 @@ class PairedTerms:
         The corrections of a column are `sizes` many from the number `first` on. Their tables are returned, and where
         rows share terms, the tables of both.
         """
-        codes = np.concatenate([self.pairs, self.dropped(some, kept)], axis=1)
         values, C = self.values[:, :-1] - self.values[:, -1:], self.values.shape[1]
         if self.by_row:
-            kernels.code_terms(tuple(codes), values, self.sizes, out=terms)
-            return None if self.bins[-1] < 0 else _tables(self.bins_of(codes), first, sizes, C)
+            places = None if self.bins[-1] < 0 else self.bins
+            found = kernels.pair_terms(self.pairs, values, self.sizes, places, some, kept, terms)
+            return None if found is None else _tables(found, first, sizes, C)
+        codes = np.concatenate([self.pairs, self.dropped(some, kept)], axis=1)
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
         return kernels.CodedTerms(codes, self.sizes, values, np.array(self.columns, np.int32), bins)
 
     def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
         """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
-        self.add_scores(self.pairs, scale, out)
-        bins = self.bins_of_rows()
-        if bins is not None:
-            kernels.score_codes(tuple(bins), table[first[0] :], np.diff(first, append=len(table)), out)
+        values = np.repeat(scale, self.sizes)[:, None] * self.values
+        if self.bins[-1] >= 0:
+            values += np.take(table, np.repeat(first, self.sizes) + self.bins, axis=0)
+        kernels.score_codes(tuple(self.pairs), values, self.sizes, out)
 
     def without_bins(self) -> PairedTerms:
         """Return the same without corrections."""
@@ -176,11 +177,9 @@ class PairedTerms:
 
     def bins_of_rows(self) -> Codes | None:  # (F, n)
         """Return the bin of each row's value; None without corrections."""
-        return None if self.bins[-1] < 0 else self.bins_of(self.pairs)
-
-    def bins_of(self, pairs: Codes) -> Codes:  # (F, n)
-        """Return the bins of rows with these pairs."""
-        return kernels.bin_codes(tuple(pairs), self.bins, self.sizes, np.full(len(self.sizes), -1, np.int32))
+        if self.bins[-1] < 0:
+            return None
+        return kernels.bin_codes(tuple(self.pairs), self.bins, self.sizes, np.full(len(self.sizes), -1, np.int32))
 
     def add_scores(self, pairs: Codes, factors: Floats, out: Floats) -> None:
         """Add the terms of rows with these pairs (F, n), times a factor for each column, to out (n, C)."""

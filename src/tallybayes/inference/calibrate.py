@@ -134,7 +134,8 @@ class _Search:
 
     def __init__(self, evidence: Evidence, choices: Choices, sampled: SampledRows, *, threads: int) -> None:
         # A given prior is that of the rows to come; these rows have the shares they were counted with.
-        self.choices = replace(choices, prior="learned")
+        learned = isinstance(choices.prior, str) and choices.prior == "learned"
+        self.choices = choices if learned else replace(choices, prior="learned")
         self.evidence, self.rows, self.classes, self.hashes = evidence, sampled.rows, sampled.classes, sampled.hashes
         self.weights = weights = sampled.weights
         self.threads = threads
@@ -173,14 +174,15 @@ class _Search:
                     self.tried.clear()
                     for key in alphas:
                         alphas[key] = self._best(alphas, key)
+        found = self._fit_weights(alphas) if weighted else self._fit_temperature(alphas)
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return replace(self._fit_weights(alphas) if weighted else self._fit_temperature(alphas), tried=tried)
+        return replace(found, tried=tried) if tried else found
 
     def _fit_temperature(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of tokens, or the temperature, under the smoothings."""
         scores, scored = self._scores(alphas)
         n, weights = len(self.classes), self._weight(scored)
-        before, after = _mean(losses(scores, self.classes[scored]), weights)[0], None
+        before, after = _average(losses(scores, self.classes[scored]), weights), None
         temperature: Tempering | None = None
         if self.choices.calibrate is not None:
             fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
@@ -188,7 +190,7 @@ class _Search:
                 temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
             else:
                 found = fit_temper(scores, self.classes[scored], self.sizes[scored], weights, start=self.start)
-                temperature, after = found.temperature, _mean(found.losses, weights)[0]
+                temperature, after = found.temperature, _average(found.losses, weights)
         return Calibration(alphas, temperature, n, n - len(scored), before, after)
 
     def _fit_weights(self, alphas: Mapping[str, float]) -> Calibration:
@@ -210,7 +212,7 @@ class _Search:
         given = terms.to_fit(classes, weights, threads=self.threads)
         fitted = fit_fading(given, len(classes), common=common, precision=precision)
         left = losses(terms.fitted_scores(fitted), classes)
-        before, after = (_mean(each, weights)[0] for each in (losses(terms.plain_scores, classes), left))
+        before, after = (_average(each, weights) for each in (losses(terms.plain_scores, classes), left))
         prior = _prior_if_below(losses(terms.prior, classes), left, weights, fitted.effective + len(terms.columns))
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
 
@@ -233,7 +235,7 @@ class _Search:
         fitted = fit_weights(terms_of_one, common=True, precision=_precision(classes, weights))
         weight = float(fitted.scale[0])
         after = prior + (1 + share * (weight - 1))[:, None] * terms
-        before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
+        before, left = (_average(losses(found, classes), weights) for found in (scores, after))
         columns = ColumnWeights.common(weight, evidence.schema.terms, evidence.classes)
         return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
 
@@ -317,7 +319,7 @@ def _prior_if_below(of_prior: Floats, left: Floats, weights: Floats | None, deci
     if len(left) < _SURE:
         return None
     more, error = _mean(np.minimum(left, _MOST_LOSS) - of_prior, weights)
-    return _mean(of_prior, weights)[0] if more + decided / len(left) > error else None
+    return _average(of_prior, weights) if more + decided / len(left) > error else None
 
 
 def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
@@ -357,11 +359,15 @@ def _alpha(k: int) -> float:
     return float(f"{10 ** (k / _PER_DECADE):.3g}")
 
 
-def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
-    """Return the mean and its standard error."""
-    total = len(values) if weights is None else float(weights.sum())
-    mean = float(np.average(values, weights=weights))
+def _average(values: Floats, weights: Floats | None) -> float:
+    mean = float(values.mean() if weights is None else np.average(values, weights=weights))
     if np.isnan(mean):
         refuse_nan(values)
+    return mean
+
+
+def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
+    """Return the mean and its standard error."""
+    mean, total = _average(values, weights), len(values) if weights is None else float(weights.sum())
     with np.errstate(over="ignore"):  # hardly any weight: the error may be infinite
         return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

@@ -22,7 +22,7 @@ from tallybayes.inference.block_terms import BlockTerms, PairedTerms, coded_term
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins
 from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
-from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.leave_one_out import prior_without
 from tallybayes.inference.missing_terms import MissingTerms
 from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.terms_of_block import Again, RowsLeftOut
@@ -106,7 +106,7 @@ class ColumnTerms:
 
         Hashes are those of `row_hashes` without weights, if they are known.
         """
-        prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
+        prior = prior_without(evidence, choices, classes, weights)
         (n, C), schema = prior.shape, evidence.schema
         names = tuple(name for block in schema.blocks for name in block.columns)
         present, offset, free = np.ones((n, len(schema.columns)), bool), np.ones(len(names)), np.zeros(len(names), bool)

@@ -57,9 +57,10 @@ def row_keys(rows: RowBatch, schema: Schema, hashes: Hashes | None) -> npt.NDArr
     Hashes are those of `row_hashes` without weights, if they are known.
     """
     keys = row_hashes(rows, replace(schema, weight=None)) if hashes is None else hashes.copy()
-    order = np.argsort(keys, kind="stable")
-    copy = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
-    keys[order] += copy * _ODD
+    if not (keys[1:] > keys[:-1]).all():  # rows of a sample are sorted, and as a rule no two are the same
+        order = np.argsort(keys, kind="stable")
+        copy = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
+        keys[order] += copy * _ODD
     return mix(keys).view(np.uint64)
 
 

@@ -49,7 +49,7 @@ class Tempered(NamedTuple):
 
 def losses(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
     """Return minus the log-probability of each row's class given its scores; at most 1e8."""
-    total = kernels.log_softmax(scores.copy())
+    total = kernels.log_norm(scores)
     return np.asarray(np.minimum(total - scores[np.arange(len(scores)), classes], -_IMPOSSIBLE))
 
 

@@ -43,6 +43,7 @@ from .cells import (
     cut_runs,
     pair_codes,
     pair_rows,
+    pair_terms,
 )
 from .contributions import terms_codes, terms_dense
 from .counts import add_columns, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
@@ -57,6 +58,7 @@ from .normals import NormalSums
 from .scores import (
     best_class,
     empty_table,
+    log_norm,
     log_softmax,
     score_codes,
     score_gaussian,
@@ -131,6 +133,7 @@ __all__ = [
     "log",
     "log1p",
     "log_gamma",
+    "log_norm",
     "log_softmax",
     "logaddexp",
     "look_up_counts",
@@ -140,6 +143,7 @@ __all__ = [
     "ordered",
     "pair_codes",
     "pair_rows",
+    "pair_terms",
     "power",
     "power_sums",
     "score_cells",

@@ -20,6 +20,7 @@ __all__ = [
     "cut_runs",
     "pair_codes",
     "pair_rows",
+    "pair_terms",
 ]
 
 Keys = NDArray[np.int64]
@@ -210,9 +211,7 @@ def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: 
     return _native.bin_codes(columns, places, sizes, missing)
 
 
-def code_terms(
-    columns: Codes, values: Floats, sizes: Sizes, *, out: NDArray[np.float32] | None = None
-) -> NDArray[np.floating]:
+def code_terms(columns: Codes, values: Floats, sizes: Sizes) -> Floats:
     """Return ``values[start + code]`` of each code, or 0 where it is outside its column; (F, D, n).
 
     Parameters
@@ -220,18 +219,50 @@ def code_terms(
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
     values : float64 ndarray, shape (sum(sizes), D)
     sizes : sequence of int, length F
-    out : float32 ndarray, shape (F, D, n), optional
-        Where to write them; otherwise they are float64.
 
     Examples
     --------
     >>> code_terms(np.array([[1], [0], [2]]), np.array([[1.0, 10.0], [2.0, 20.0]]), [2]).tolist()
     [[[2.0, 1.0, 0.0], [20.0, 10.0, 0.0]]]
     """
-    if out is None:
-        return _native.code_terms(columns, values, sizes)
-    _native.code_small_terms(columns, values, sizes, out)
-    return out
+    return _native.code_terms(columns, values, sizes)
+
+
+def pair_terms(
+    pairs: NDArray[np.int32],
+    values: Floats,
+    sizes: Sizes,
+    places: NDArray[np.int32] | None,
+    rows: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    out: NDArray[np.float32],
+) -> NDArray[np.int32] | None:
+    """Write the terms of all rows and of some that keep only some columns; return their bins, (F, n + k).
+
+    Parameters
+    ----------
+    pairs : int32 ndarray, shape (F, n)
+        The pair of each row in each column; one outside its column's range is the last one.
+    values : float64 ndarray, shape (sum(sizes), D)
+        The term of each pair; the last of a column is that of a value that is not kept.
+    sizes : sequence of int, length F
+    places : int32 ndarray, shape (sum(sizes),), or None
+        The bin of each pair; without them no bins are returned.
+    rows : int64 ndarray, shape (k,)
+        The rows that keep only some columns.
+    kept : bool ndarray, shape (F, k)
+        The columns that each keeps.
+    out : float32 ndarray, shape (F, D, n + k)
+
+    Examples
+    --------
+    >>> out, kept = np.zeros((1, 1, 4), np.float32), np.array([[True, False]])
+    >>> pairs, places = np.array([[1, 0]], np.int32), np.array([7, 8, 9], np.int32)
+    >>> values = np.array([[1.0], [2.0], [0.0]])
+    >>> pair_terms(pairs, values, [3], places, np.array([0, 1]), kept, out).tolist(), out.tolist()
+    ([[8, 7, 8, 9]], [[[2.0, 1.0, 2.0, 0.0]]])
+    """
+    return _native.pair_terms(pairs, values, sizes, places, rows, np.ascontiguousarray(kept).view(np.uint8), out)
 
 
 def pair_rows(by_pair: Floats, sizes: Sizes, *, least: float) -> tuple[Floats, bool]:

@@ -163,6 +163,19 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return log_norm
 
 
+def log_norm(scores: Floats) -> Floats:  # (n,)
+    """Return the log of the norm of each row of scores (n, C), as ``softmax`` does; scores stay as they are.
+
+    Examples
+    --------
+    >>> log_norm(np.zeros((1, 4))).round(6).tolist()
+    [1.386294]
+    """
+    out = np.empty(len(scores))
+    _native.softmax(scores, None, out, True)
+    return out
+
+
 def best_class(scores: Floats, best: NDArray[np.int64]) -> bool:
     """Write the class of each row's largest score, the first of several; return whether all of these are finite.
 

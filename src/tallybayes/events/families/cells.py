@@ -68,6 +68,12 @@ class Cells:
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
+    def of_column(self) -> list[slice]:  # F of them
+        """The cells of each column."""
+        ends = np.cumsum(self.sizes).tolist()
+        return [slice(first, end) for first, end in zip([0, *ends], ends, strict=False)]
+
+    @cached_property
     def column(self) -> Places:  # (ΣK,)
         """The column of each cell."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)

@@ -209,7 +209,8 @@ class Experts:
         student = Student(statistic, cells, counts, floor)
         whole, options = student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
         own, shift = filled(student.own, whole), _shift(whole)
-        full, less = (coefficients(n, 1.0, options) for n in (own.n, np.maximum(own.n - 1.0, 0.0)))
+        both = coefficients(np.stack([own.n, np.maximum(own.n - 1.0, 0.0)]), 1.0, options)
+        full, less = (kernels.Coefficients(*(part[k] for part in both)) for k in (0, 1))
         nodes, n_nodes = cells.nodes
         terms = np.empty((3, 3, *counts.shape))
         found = kernels.expert_terms(

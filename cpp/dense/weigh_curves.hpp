@@ -15,6 +15,7 @@ public:
           sum_rows_(width_ * kWeighRows), values_(entries_.size()),
           each_(task.coded, D_ == 1 ? 1 : padded_to_four(D_ + 1)),
           curve_rows_(each_.width() * kWeighRows), curves_(each_.size()) {
+        for (i64 v = 0; v < V_; ++v) shared_ = shared_ || task.coded.terms[v] >= 0;
         entries_.each([&](i64 v, i64 p, i64 at) {
             if (task.coded.terms[v] < 0) return;
             for (i64 c = 0; c < D_; ++c) values_[at + c] = task.coded.values[p * D_ + c];
@@ -65,7 +66,7 @@ private:
         }
         const auto codes_of = [&](i64 v) { return codes(v); };
         const auto start_of = [&](i64 v) { return entries_.start(v); };
-        gather_numbers(V_, codes_of, start_of, count_, values_.get(), sum);
+        if (shared_) gather_numbers(V_, codes_of, start_of, count_, values_.get(), sum);
         scatter_numbers(V_, codes_of, start_of, count_, curve, curves_.get());
         sums.all_curve += curve_of_squares(sum);
     }
@@ -171,6 +172,7 @@ private:
     AlignedScratch<double> sum_, copied_, spread_;
     Scratch<const double*> pointers_;
     AlignedScratch<double> by_row_, sum_rows_, values_;
+    bool shared_ = false;  // whether a table has terms, and not only corrections
     const EntryRows each_;  // the same with a number for every class, or one for two of them
     AlignedScratch<double> curve_rows_, curves_;
 };

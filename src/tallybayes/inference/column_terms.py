@@ -268,7 +268,8 @@ class ColumnTerms:
     def fitted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)
         """Return the scores of the rows under fitted numbers, each left out; finite."""
         F = len(self.columns)
-        scale, more = fitted.scale[:F] - self.offset, np.tile(fitted.bias, (len(self.prior), 1))
+        scale, more = fitted.scale[:F] - self.offset, np.empty_like(self.prior)
+        more[:] = fitted.bias
         for block in self.blocks:
             at = np.array(block.columns)
             block.add_fitted(scale[at], fitted.table, self._first_corrections[at], more)

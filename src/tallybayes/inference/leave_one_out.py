@@ -91,7 +91,8 @@ def prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, wei
 
 def _prior_of(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
     n = len(classes)
-    weight = np.tile(evidence.rows.to_float(), (n, 1))
+    weight = np.empty((n, len(evidence.classes)))
+    weight[:] = evidence.rows.to_float()
     weight[np.arange(n), classes] = evidence.rows.less((classes,), weights)
     prior = log_prior(weight, evidence.classes, choices.prior)
     prior[weight <= 0] = -np.inf

@@ -183,7 +183,7 @@ class Experts:
     counts: Floats  # (ΣK, C)
     student: Student
     density: KernelDensity
-    rows: Floats  # (C,)
+    log_rows: Floats  # (2, C): of the class prior by which experts are weighed, and of that with a row less
     terms: Floats  # (3, 3, ΣK, C): see `kernels.expert_terms`
     omegas: Floats  # (levels, A, F)
     log_weights: Floats  # (3, F)
@@ -209,7 +209,7 @@ class Experts:
         student = Student(statistic, cells, counts, floor)
         whole, options = student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
         own, shift = filled(student.own, whole), _shift(whole)
-        both = coefficients(np.stack([own.n, np.maximum(own.n - 1.0, 0.0)]), 1.0, options)
+        both = coefficients(np.array([own.n, np.maximum(own.n - 1.0, 0.0)]), 1.0, options)
         full, less = (kernels.Coefficients(*(part[k] for part in both)) for k in (0, 1))
         nodes, n_nodes = cells.nodes
         terms = np.empty((3, 3, *counts.shape))
@@ -220,7 +220,7 @@ class Experts:
             nodes,
             n_nodes.sum(axis=1),
             ALPHAS,
-            np.stack([own.n, own.mean - shift + own.rest, own.m2]),
+            np.array([own.n, own.mean - shift + own.rest, own.m2]),
             np.concatenate([whole.n, whole.mean - shift + whole.rest, whole.m2], axis=1).T.copy(),
             full,
             less,
@@ -232,8 +232,8 @@ class Experts:
         if len(some):  # few: moments of hardly any rows
             terms[1, 1, some], terms[1, 2, some] = student.log_terms_without_one(some)
         density.log_terms(out=terms[2])
-        equal = np.zeros((3, len(cells.sizes)))
-        return cls(cells, counts, student, density, rows, terms, found.omegas, equal)
+        equal, log_rows = np.zeros((3, len(cells.sizes))), kernels.log(np.array([rows, left(rows, 1.0)]) + _PRIOR_ROWS)
+        return cls(cells, counts, student, density, log_rows, terms, found.omegas, equal)
 
     @property
     def plan(self) -> Plan:
@@ -249,9 +249,8 @@ class Experts:
         self, pairs: npt.NDArray[np.int64], methods: tuple[bool, bool, bool] | None = None, *, cells: bool = True
     ) -> kernels.MixedExperts:
         """Return the average for all cells and for rows left out; with methods, its weights are found too."""
-        prior = kernels.log(np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS)
         used, weights = (methods, None) if methods else ((True, True, True), self.log_weights)
-        given = self.terms, self.counts, self.cells.sizes, prior, pairs
+        given = self.terms, self.counts, self.cells.sizes, self.log_rows, pairs
         return kernels.mix_experts(*given, used=used, log_weights=weights, mixed=cells)
 
     @cached_property

@@ -72,7 +72,7 @@ class KernelDensity:
         return terms
 
     def _find(self, weights: Floats | None, out: Floats | None) -> tuple[Floats, Floats]:
-        prior = np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS
+        prior = np.array([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS
         given = self.counts, self.cells.sizes, self._places, _SHAPES, _ALPHAS, prior
         return kernels.density_terms(*given, n_places=_PLACES, weights=weights, out=out)
 

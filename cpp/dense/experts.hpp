@@ -112,12 +112,16 @@ public:
                 own_[v * C_ + c] = each[2 * C_ + c];
             }
         }
-        Numbers* tables[3] = {&now_, &other_, &own_};
-        for (int t = 0; t < 3; ++t) {
-            Numbers& table = *tables[t];
-            table.apply(V_ * C_, [](F4 x) { return logarithm(x); });
-            for (i64 k = 0; k < task_.offsets[task_.n_columns]; ++k)
-                for (i64 c = 0; c < C_ && node_[k] >= 0; ++c) task_.tree[t][k * C_ + c] += table[node_[k] * C_ + c];
+        for (Numbers* table : {&now_, &other_, &own_}) table->apply(V_ * C_, [](F4 x) { return logarithm(x); });
+        double *now = task_.tree[0], *other = task_.tree[1], *own = task_.tree[2];
+        for (i64 k = 0; k < task_.offsets[task_.n_columns]; ++k, now += C_, other += C_, own += C_) {
+            if (node_[k] < 0) continue;
+            const i64 at = node_[k] * C_;
+            for (i64 c = 0; c < C_; ++c) {
+                now[c] += now_[at + c];
+                other[c] += other_[at + c];
+                own[c] += own_[at + c];
+            }
         }
     }
 

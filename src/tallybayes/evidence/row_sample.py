@@ -260,7 +260,8 @@ def _cut(parts: Sequence[Part], room: float, more: int) -> tuple[Part, ...]:
 
 def _first(parts: Sequence[Part], most: int) -> tuple[Part, ...]:
     """Return the rows with the lowest hashes."""
-    return _take(parts, _places(_all_hashes(parts), most))
+    few = sum(map(len, parts)) <= most
+    return tuple(parts) if few else _take(parts, _places(_all_hashes(parts), most))
 
 
 def _places(hashes: Hashes, most: int) -> npt.NDArray[np.intp]:

@@ -205,7 +205,7 @@ class ColumnTerms:
         sizes = np.array([self.bins[u].size for u in block.columns])
         return block.to_fit(dropped.rows, dropped.kept[at], self._first_corrections[at], sizes, terms)
 
-    @property
+    @cached_property
     def _first_corrections(self) -> npt.NDArray[np.int64]:  # (F,)
         """The number of the first correction of each column."""
         sizes = np.array([one.size for one in self.bins], np.int64)

@@ -256,15 +256,16 @@ class _Fit:
         Corrections can say almost the same. From here on they need not, and weights are what they are meant to be:
         columns that repeat each other share the weight of one.
         """
-        one, nothing = self.terms.summed(), np.zeros((0, self.sizes[1]))
+        one, t, precision = self.terms.summed(), float(self.at[0]), float(self.precision[0])
+        bias, nothing = np.zeros(self.sizes[1]), np.zeros((0, self.sizes[1]))
         for _ in range(_STEPS):
-            found = one.weigh(self.at[:1], np.zeros(self.sizes[1]), nothing, curved=True)
+            found = one.weigh(np.array([t]), bias, nothing, curved=True)
             slope, curve = float(found.slopes[0]), max(0.0, found.all_curve)  # below 0 by rounding only
-            step = (slope + self.precision[0] * self.at[0]) / (curve + self.precision[0])
-            self.at[0] -= np.clip(step, -_FARTHEST, _FARTHEST)
+            step = (slope + precision * t) / (curve + precision)
+            t -= min(max(step, -_FARTHEST), _FARTHEST)
             if abs(step) <= last:
                 break
-        self.at[0] = max(-1.0, self.at[0])
+        self.at[0] = max(-1.0, t)
 
 
 def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -179,13 +178,12 @@ class Terms:
     ) -> kernels.WeighedTerms:
         """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
         given = self._given if share is None else (*self._given[:-1], share)
-        work = partial(kernels.weigh_terms, *given, scale, bias, table, sloped=sloped, curved=curved, p=p)
         n, at_once = len(self.classes), self._at_once
         if n <= at_once:
-            return work()
+            return kernels.weigh_terms(*given, scale, bias, table, sloped=sloped, curved=curved, p=p)
 
         def of_slice(rows: slice) -> kernels.WeighedTerms:
-            return work(rows=rows)
+            return kernels.weigh_terms(*given, scale, bias, table, rows=rows, sloped=sloped, curved=curved, p=p)
 
         pairs = -(-n // (2 * at_once))  # of equal slices: with an odd one, a second thread would wait for the first
         return engines.fold_rows(n, of_slice, _sum, threads=self.threads, rows=-(-n // (2 * pairs)))

@@ -206,11 +206,10 @@ class BottomKSample:
         if most is None or parts[0].text is not None:  # otherwise the first of all are the first of the sample
             parts = (cut or _lowest)(parts, self.room)
         parts = parts if most is None else _first(parts, min(most, round(self.room * MOST_ROWS)))
-        hashes = _all_hashes(parts)
-        order = np.argsort(hashes, kind="stable")
+        order, hashes = _sorted(_all_hashes(parts))
         texts = [part.text for part in parts if part.text is not None]
         text = np.concatenate(texts)[order] if texts else None
-        return Part(_in_order(parts, order), np.arange(len(order)), text, hashes[order])
+        return Part(_in_order(parts, order), np.arange(len(order)), text, hashes)
 
 
 def room_for(rows: int) -> float:
@@ -226,6 +225,15 @@ def _known(hashes: Hashes | None) -> Hashes:
 def _all_hashes(parts: Sequence[Part]) -> Hashes:
     each = [_known(part.hashes) for part in parts]
     return each[0] if len(each) == 1 else np.concatenate(each)
+
+
+def _sorted(hashes: Hashes) -> tuple[npt.NDArray[np.intp], Hashes]:
+    """Return the order in which hashes rise, equal ones as they come; and the hashes in that order."""
+    order = np.argsort(hashes)  # takes half as long as a stable sort
+    rising = hashes[order]
+    if (rising[1:] == rising[:-1]).any():
+        order = np.argsort(hashes, kind="stable")
+    return order, rising
 
 
 def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:

@@ -34,7 +34,7 @@ from tallybayes.inference.sample_size import (
 )
 from tallybayes.inference.sampled_rows import SampledRows, at_most_one
 from tallybayes.inference.score import SCORED_ROWS
-from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.temperature import Start, fit_temper, losses, own_scores
 from tallybayes.inference.terms import Terms
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
@@ -298,7 +298,7 @@ class _Search:
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        own = scores[np.arange(len(scores)), self.classes]
+        own = own_scores(scores, self.classes)
         refuse_nan(own)
         scored = np.flatnonzero(np.isfinite(own) & has_weight)
         return scores[scored], scored

@@ -24,6 +24,7 @@ from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins
 from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
 from tallybayes.inference.leave_one_out import prior_without
 from tallybayes.inference.missing_terms import MissingTerms
+from tallybayes.inference.temperature import own_scores
 from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.terms_of_block import Again, RowsLeftOut
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
@@ -284,7 +285,7 @@ class ColumnTerms:
 
     def has_class(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
-        return np.asarray(self.plain_scores[np.arange(len(classes)), classes] > -_LARGEST / 2)
+        return np.asarray(own_scores(self.plain_scores, classes) > -_LARGEST / 2)
 
     def of_columns(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms of some columns as the fit takes them, a table for each.

@@ -16,7 +16,7 @@ from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import Temperature
 
-__all__ = ["Tempered", "fit_temper", "losses"]
+__all__ = ["Tempered", "fit_temper", "losses", "own_scores"]
 
 _STEPS = 50
 # With more rows than this the search starts where it ends for one row in eight: most steps are then cheap.
@@ -50,7 +50,19 @@ class Tempered(NamedTuple):
 def losses(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
     """Return minus the log-probability of each row's class given its scores; at most 1e8."""
     total = kernels.log_norm(scores)
-    return np.asarray(np.minimum(total - scores[np.arange(len(scores)), classes], -_IMPOSSIBLE))
+    return np.asarray(np.minimum(total - own_scores(scores, classes), -_IMPOSSIBLE))
+
+
+def own_scores(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
+    """Return the score of each row's class.
+
+    Examples
+    --------
+    >>> own_scores(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0]))
+    array([2., 3.])
+    """
+    # By one index: NumPy takes three times as long to look up pairs of them.
+    return np.asarray(np.take(scores, np.arange(len(scores)) * scores.shape[1] + classes))
 
 
 def fit_temper(
@@ -91,7 +103,7 @@ def fit_temper(
     (0.19, 0.0)
     """
     shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
-    own = shifted[np.arange(len(scores)), classes]
+    own = own_scores(shifted, classes)
     filled = sizes > 0  # an empty row keeps the prior at any temperature
     logs = kernels.log1p(sizes)
     share = None if weights is None else weights[filled]

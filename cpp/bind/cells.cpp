@@ -222,6 +222,16 @@ nb::tuple pair_rows(nb::handle by_pair, nb::handle sizes, double least) {
     return nb::make_tuple(out.give({rows, C}), known);
 }
 
+// Rows of terms as columns, less the largest of each; whether all are numbers.
+bool shift_rows(nb::handle rows, bool by_class, double least, nb::handle out) {
+    const Matrix from(rows, "rows", -1, -1);
+    const int64_t n = from.size(by_class ? 1 : 0), C = from.size(by_class ? 0 : 1);
+    const Matrix to(out, "out", C, n, true);
+    if (C == 0) refuse("rows", "a number for each class", "none");
+    const nb::gil_scoped_release unlocked;
+    return pairs::shift(from.data, n, C, by_class, least, to.data);
+}
+
 }  // namespace
 
 void bind_cells(nb::module_& m) {
@@ -234,6 +244,7 @@ void bind_cells(nb::module_& m) {
     m.def("code_terms", &code_terms);
     m.def("pair_terms", &pair_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
     m.def("pair_rows", &pair_rows);
+    m.def("shift_rows", &shift_rows);
 }
 
 }  // namespace tally

@@ -1,8 +1,9 @@
-// Python bindings of power_sums, count_codes, count_pairs and count_sparse.
+// Python bindings of power_sums, count_classes, count_codes, count_pairs and count_sparse.
 #include <cstring>
 #include <memory>
 
 #include "bind/buffers.hpp"
+#include "codes/class_counts.hpp"
 
 namespace tally {
 
@@ -32,6 +33,19 @@ nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_clas
     run(&Kernels::power_sums, task);
     return nb::make_tuple(sums[0].give(n_classes, F), sums[1].give(n_classes, F),
                           order == 2 ? nb::object(sums[2].give(n_classes, F)) : nb::none());
+}
+
+void count_classes(nb::handle classes, nb::handle out) {
+    const ClassBuffer rows(classes);
+    const Buffer counts(out, "out", true);
+    counts.need_axes(1);
+    auto* to = counts.all<std::int64_t>(Type::i64, "int64");
+    std::int64_t first = 0;
+    {
+        const nb::gil_scoped_release unlocked;
+        first = count_rows_of_classes(rows.data, rows.length(), counts.size(0), to);
+    }
+    if (first < rows.length()) refuse("classes", "from 0 to C - 1", std::to_string(rows.data[first]));
 }
 
 // Append the sums of an int64 array, without an object for each number; false for anything else.
@@ -177,6 +191,7 @@ nb::tuple count_sparse(nb::handle indptr, nb::handle indices, nb::handle data, s
 void bind_counts(nb::module_& m) {
     m.def("power_sums", &power_sums, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("order"),
           nb::arg("weights").none(), nb::arg("seeds").none(), nb::arg("out").none());
+    m.def("count_classes", &count_classes);
     m.def("count_codes", &count_codes, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
           nb::arg("low"), nb::arg("weights").none(), nb::arg("hashes").none(), nb::arg("out").none());
     m.def("count_pairs", &count_pairs, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),

@@ -8,7 +8,8 @@
 // Of pairs (F, n) that are known, terms and bins of all rows and then of some that keep only some columns, in one pass; a
 // value that is not kept has the last pair of its column, and so has a pair outside.
 // Also the terms of pairs (C, P) as rows of values (P + F, C), less the largest of each and not below `least`, with a row
-// of zeros after those of each column: that of a missing value.
+// of zeros after those of each column: that of a missing value. And rows of
+// terms, (n, C) or (C, n), as columns (C, n), likewise.
 // The caller guarantees classes in range. Cost: about 1 ns per code. Twins: tests/kernels/cells_reference.py.
 #pragma once
 
@@ -84,6 +85,21 @@ inline bool rows(const double* by_pair, i64 C, i64 F, const i64* offsets, double
             }
         }
         for (i64 c = 0; c < C; ++c) *out++ = 0.0;
+    }
+    return known;
+}
+
+// Return whether all values are numbers.
+inline bool shift(const double* rows, i64 n, i64 C, bool by_class, double least, double* out) {
+    const i64 next = by_class ? 1 : C, step = by_class ? n : 1;
+    bool known = true;
+    for (i64 i = 0; i < n; ++i, rows += next) {
+        const double most = greatest_of(rows, C, step);
+        for (i64 c = 0; c < C; ++c) {
+            const double value = rows[c * step] - most;
+            known &= value == value;
+            out[c * n + i] = value < least ? least : value;
+        }
     }
     return known;
 }

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import CannotMerge, wanted
+from tallybayes.kernels import count_classes
 from tallybayes.kernels.text import merge_vocabularies
 from tallybayes.plain_values import as_kind, cast_plain, decoded, kind, outside_range, plain, plain_type, where_lost
 
@@ -278,10 +279,10 @@ def _encode_small_integers(values: npt.NDArray[np.integer[Any]]) -> tuple[Codes,
     low, high = int(values.min()), int(values.max())
     if high - low >= _TABLE_SPAN or high >= 1 << 63:
         return None
-    shifted = values.astype(np.int64, copy=False) - low if low else values.astype(np.int64, copy=False)
-    seen = np.flatnonzero(np.bincount(shifted))
+    shifted = (values.astype(np.int64, copy=False) - low if low else values).astype(np.int32)
+    seen = np.flatnonzero(count_classes(shifted, high - low + 1))
     if len(seen) == high - low + 1:  # each number is its own code
-        return shifted.astype(np.int32), Categories(pa.array(seen + low, pa.int64()))
+        return shifted, Categories(pa.array(seen + low, pa.int64()))
     codes = np.zeros(int(seen[-1]) + 1, np.int32)
     codes[seen] = np.arange(len(seen), dtype=np.int32)
     return codes[shifted], Categories(pa.array(seen + low, pa.int64()))

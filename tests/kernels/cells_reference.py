@@ -183,6 +183,12 @@ def pair_rows(by_pair: Floats, sizes: Any, *, least: float) -> tuple[Floats, boo
     return rows, not np.isnan(rows).any()
 
 
+def shift_rows(rows: Floats, *, least: float) -> tuple[Floats, bool]:
+    """Return rows as columns, less the largest of each that is finite."""
+    out = pair_rows(rows.T, [len(rows)], least=least)[0][:-1].T
+    return out, not np.isnan(rows).any()
+
+
 def bin_codes(columns: Sequence[Any], places: Any, sizes: Any, missing: Any) -> npt.NDArray[np.int32]:
     """Return the bin of each code, one by one."""
     starts = np.cumsum(sizes) - sizes

@@ -142,9 +142,27 @@ def test_pairs_as_rows_equal_the_reference(C, strange):
     assert got[1] == known
 
 
+@pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("n", "C"), [(0, 2), (1, 1), (9, 3), (70, 11)])
+def test_rows_are_shifted_as_the_reference_does(n, C, order, strange):
+    rows = np.asarray(np.random.default_rng(n).normal(0, 3, (n, C)), order=order)
+    if strange is not None and n > 1:
+        rows[0, 1], rows[4] = strange, strange
+    with np.errstate(invalid="ignore"):
+        wanted, known = reference.shift_rows(rows, least=-4.0)
+    out = np.empty((C, n))
+    assert kernels.shift_rows(rows, out, least=-4.0) == known
+    np.testing.assert_array_equal(out, wanted)
+
+
 def test_pairs_of_other_shapes_are_refused():
     with pytest.raises(ValueError, match="by_pair: wanted shape"):
         kernels.pair_rows(np.zeros((2, 3)), [4], least=-1.0)
+    with pytest.raises(ValueError, match="out: wanted shape"):
+        kernels.shift_rows(np.zeros((2, 3)), np.zeros((2, 3)), least=-1.0)
+    with pytest.raises(ValueError, match="rows: wanted a number for each class"):
+        kernels.shift_rows(np.zeros((2, 0)), np.zeros((0, 2)), least=-1.0)
 
 
 def test_nothing_is_looked_up_out_of_bounds():

@@ -87,3 +87,16 @@ def test_few_and_many_rows_are_counted_alike(each_isa, n):
         for f in range(3):
             want = np.bincount(y * 5 + codes[:, f], minlength=20).reshape(4, 5)
             assert (counts[:, 5 * f : 5 * f + 5] == want).all()
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(0, 40), n_classes=st.sampled_from([1, 2, 7, 300]))
+@examples(60)
+def test_classes_are_counted_as_numpy_does(seed, n, n_classes):
+    classes = np.random.default_rng(seed).integers(0, n_classes, n).astype(np.int32)
+    counts = kernels.count_classes(classes, n_classes)
+    assert counts.tolist() == np.bincount(classes, minlength=n_classes).tolist()
+    for at, outside in ((0, -1), (n // 2, n_classes), (n - 1, n_classes + 9)) if n else ():
+        strange = classes.copy()
+        strange[at] = outside
+        with pytest.raises(ValueError, match=f"classes: wanted from 0 to C - 1, got {outside}"):
+            kernels.count_classes(strange, n_classes)

@@ -237,7 +237,7 @@ def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
 def class_totals(classes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
     """Return the weight of the rows of each class."""
     if weights is None:
-        return Exact.from_counts(np.bincount(classes, minlength=n_classes))
+        return Exact.from_counts(kernels.count_classes(classes, n_classes))
     return Exact.from_limbs(kernels.power_sums((weights,), classes, n_classes, order=1).first).reshape((n_classes,))
 
 

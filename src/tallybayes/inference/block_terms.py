@@ -224,12 +224,6 @@ def _bins_of_codes(given: PairTerms, bins: Sequence[CorrectionBins]) -> Codes:  
 def shifted(term: Floats, out: Floats | None = None) -> Floats:  # (C, n)
     """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
     by_class = np.empty(term.shape[::-1]) if out is None else out
-    by_class[...] = term.T  # NumPy is slow to reduce a short last axis
-    refuse_nan(by_class)
-    return _shifted_in_place(by_class)
-
-
-def _shifted_in_place(by_class: Floats) -> Floats:  # (C, n)
-    greatest = by_class.max(axis=0)
-    by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
-    return np.maximum(by_class, -_LARGEST, out=by_class)
+    if not kernels.shift_rows(term, by_class, least=-_LARGEST):
+        refuse_nan(term.T)
+    return by_class

@@ -44,9 +44,10 @@ from .cells import (
     pair_codes,
     pair_rows,
     pair_terms,
+    shift_rows,
 )
 from .contributions import terms_codes, terms_dense
-from .counts import add_columns, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
+from .counts import add_columns, count_classes, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
 from .density import density_places, density_sums, density_terms
 from .elementwise import add_product, exp, log, log1p, log_gamma, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
@@ -104,6 +105,7 @@ __all__ = [
     "choose_cells",
     "code_terms",
     "count_cells",
+    "count_classes",
     "count_codes",
     "count_numbers",
     "count_pairs",
@@ -153,6 +155,7 @@ __all__ = [
     "score_sparse",
     "score_student",
     "score_test",
+    "shift_rows",
     "softmax",
     "temper",
     "terms_codes",

@@ -21,6 +21,7 @@ __all__ = [
     "pair_codes",
     "pair_rows",
     "pair_terms",
+    "shift_rows",
 ]
 
 Keys = NDArray[np.int64]
@@ -287,3 +288,26 @@ def pair_rows(by_pair: Floats, sizes: Sizes, *, least: float) -> tuple[Floats, b
     """
     rows, known = _native.pair_rows(by_pair, sizes, least)
     return rows, known
+
+
+def shift_rows(rows: Floats, out: Floats, *, least: float) -> bool:
+    """Write rows of terms as columns, less the largest of each; return whether none is NaN.
+
+    A largest that is infinite is not taken away.
+
+    Parameters
+    ----------
+    rows : float64 ndarray, shape (n, C)
+    out : float64 ndarray, shape (C, n)
+    least : float
+        What terms are not to be below.
+
+    Examples
+    --------
+    >>> out = np.empty((2, 1))
+    >>> shift_rows(np.array([[1.0, -9.0]]), out, least=-4.0), out.tolist()
+    (True, [[0.0], [-4.0]])
+    """
+    if rows.flags.f_contiguous:
+        return _native.shift_rows(rows.T, True, least, out)
+    return _native.shift_rows(np.ascontiguousarray(rows), False, least, out)

@@ -11,6 +11,19 @@ from . import _native
 from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes, Words
 
 
+def count_classes(classes: Integers, n_classes: int) -> NDArray[np.int64]:  # (C,)
+    """Return the number of rows of each class.
+
+    Examples
+    --------
+    >>> count_classes(np.array([0, 2, 2], np.int32), 3).tolist()
+    [1, 0, 2]
+    """
+    counts = np.empty(n_classes, np.int64)
+    _native.count_classes(classes, counts)
+    return counts
+
+
 def power_sums(
     columns: Columns,
     classes: NDArray[np.int32],

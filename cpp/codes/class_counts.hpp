@@ -11,7 +11,8 @@
 
 namespace tally {
 
-inline std::int64_t count_rows_of_classes(const std::int32_t* classes, std::int64_t n, std::int64_t C, std::int64_t* counts) {
+inline std::int64_t count_rows_of_classes(const std::int32_t* classes, std::int64_t n, std::int64_t C,
+                                          std::int64_t* counts) {
     constexpr std::int64_t kTables = 4;
     std::vector<std::int64_t> tables(static_cast<std::size_t>(kTables * C));
     const auto outside = [&](std::int64_t i) { return classes[i] < 0 || classes[i] >= C; };

@@ -59,7 +59,7 @@ class Dense:
         return self.map(lambda column: column.take(index, axis=0))
 
     @cached_property
-    def found(self) -> dict[int, tuple[object, npt.NDArray[np.uint8]]]:
+    def cells(self) -> dict[int, tuple[object, npt.NDArray[np.uint8]]]:
         """The cells of the values, kept by those who look for them: scores and explanations ask for the same."""
         return {}
 

@@ -105,9 +105,9 @@ class Cells:
 
     def find(self, data: Dense) -> npt.NDArray[np.uint8]:  # (F, n)
         """Return the cell of each value, counted from the first of its column; 255 for missing."""
-        if id(self) not in data.found:  # kept with its cells, so that no others get their id
-            data.found[id(self)] = self, kernels.find_cells(data.columns, self.edges, self.edge_counts)
-        return data.found[id(self)][1]
+        if id(self) not in data.cells:  # kept with its cells, so that no others get their id
+            data.cells[id(self)] = self, kernels.find_cells(data.columns, self.edges, self.edge_counts)
+        return data.cells[id(self)][1]
 
     def of_values(self, f: int, values: Floats) -> Places:
         """Return the cells of some values of one column, among all cells."""

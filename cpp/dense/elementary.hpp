@@ -37,6 +37,8 @@ inline F4 exponential(F4 x) {
     F4 result = doubles(bits(y) + shift_left<52>(bits(shifted)));
     const F4 tiny = not_at_most(all(-708.0), x);  // the exponent field underflows, or x is NaN
     if (lanes(tiny) != 0) {
+        const F4 gone = less(x, all(-746.0));  // where e^x is 0, as of most classes of a row with many columns
+        if (lanes(gone) == lanes(tiny)) return drop(gone, result);
         double in[4], out[4], raised[4];
         store(in, x);
         store(out, result);

@@ -173,6 +173,20 @@ def test_softmax_of_odd_shapes(each_isa, shape):
             np.testing.assert_allclose(scores, 1 / shape[1])
 
 
+@pytest.mark.parametrize("classes", [1, 2, 3, 4, 5, 10, 32, 33])
+def test_softmax_of_a_row_does_not_depend_on_its_neighbours(each_isa, classes):
+    rng = np.random.default_rng(classes)
+    scores = rng.normal(size=(11, classes)) * np.array([1e-3, 1, 30, 300, 800, 1e4, 1, 1, 1, 1, 1])[:, None]
+    scores[6], scores[7, 0], scores[8, -1], scores[9, 0] = -np.inf, -np.inf, np.nan, np.inf
+    for _ in each_isa():
+        for normalise in (kernels.softmax, kernels.log_softmax):
+            together, alone = scores.copy(), scores.copy()
+            norm = normalise(together)
+            one_by_one = [normalise(row) for row in alone[:, None]]
+            np.testing.assert_array_equal(norm, np.concatenate(one_by_one))
+            np.testing.assert_array_equal(together, alone)
+
+
 def test_softmax_of_not_a_number_is_not_a_number(each_isa):
     for _ in each_isa():
         for bad in (np.nan, np.inf):

@@ -89,7 +89,7 @@ void sum_cells(nb::handle starts, nb::handle columns, nb::handle times, nb::hand
     const Buffer first(starts, "starts"), column(columns, "columns"), weight(times, "times"), cell(cells, "cells"),
         row(at, "at"), to(out, "out", true);
     to.need_axes(3);
-    const Matrix terms(table, "table", length_of(cell), to.size(1));
+    const Matrix terms(table, "table", length_of(cell), to.size(2));
     const int64_t n_rows = length_of(row), n_entries = length_of(column);
     if (length_of(first) != n_rows + 1) refuse("starts", "one number more than rows", "others");
     if (length_of(weight) != n_entries) refuse("times", "one number for each entry", "others");
@@ -97,9 +97,9 @@ void sum_cells(nb::handle starts, nb::handle columns, nb::handle times, nb::hand
                                     column.all<const int64_t>(Type::i64, "int64"),
                                     weight.all<const double>(Type::f64, "float64"), n_entries, terms.data,
                                     cell.all<const int64_t>(Type::i64, "int64"), cell.size(0),
-                                    need_count(to.size(1), "classes"), need_count(to.size(2), "cells"),
+                                    need_count(to.size(2), "classes"), need_count(to.size(0), "cells"),
                                     row.all<const int64_t>(Type::i64, "int64"),
-                                    to.all<float>(Type::f32, "float32"), to.size(0)};
+                                    to.all<float>(Type::f32, "float32"), to.size(1)};
     bool inside = false;
     unlocked([&] { inside = sparse::CellSums(task).run(); });
     if (!inside) refuse("columns", "entries, cells and rows that there are", "others");

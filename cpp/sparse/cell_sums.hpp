@@ -1,10 +1,11 @@
 // The terms of sparse rows, summed by the cell of their columns.
 //
-// out[at[i], c, g] = sum over the entries of row i whose column f has cells[f] = g of times * table[f, c].
+// out[g, at[i], c] = sum over the entries of row i whose column f has cells[f] = g of times * table[f, c].
 // IN: rows in CSR: starts (n + 1,), columns and times (entries,); table (F, C); cells (F,) in [0, G); at (n,): where each
-// row goes in `out`. The caller guarantees only stated lengths: anything outside of them is refused. OUT: out (N, C, G),
-// the rows `at` written as a whole. Sums are doubles, taken in the order of the entries and rounded once to floats: a
-// row's depend on it alone. Cost: C products per entry, and C * G floats written per row. Twin: reference.sum_cells.
+// row goes in `out`. The caller guarantees only stated lengths: anything outside of them is refused. OUT: out (G, N, C),
+// written where a row has the cell: most rows have few, and pages of zeros that are never written take no memory. Sums
+// are doubles, taken in the order of the entries and rounded once to floats: a row's depend on it alone. Cost: C products
+// per entry, and C floats per cell of a row. Twin: reference.sum_cells.
 #pragma once
 
 #include <algorithm>
@@ -40,13 +41,12 @@ public:
             if (from < 0 || to < from || to > task_.n_entries || row < 0 || row >= task_.n_out) return false;
             for (std::int64_t k = from; k < to; ++k)
                 if (!add(task_.columns[k], task_.times[k])) return false;
-            write(task_.out + row * task_.n_classes * task_.n_cells);
+            write(row);
         }
         return true;
     }
 
 private:
-    // A cell's sums are side by side here: the classes of a column are added at once. In `out` they are far apart.
     bool add(std::int64_t f, double times) {
         if (f < 0 || f >= task_.n_columns) return false;
         const std::int64_t C = task_.n_classes, g = task_.cells[f];
@@ -62,12 +62,12 @@ private:
         return true;
     }
 
-    void write(float* out) {
-        const std::int64_t C = task_.n_classes, G = task_.n_cells;
-        std::fill(out, out + C * G, 0.0F);
+    void write(std::int64_t row) {
+        const std::int64_t C = task_.n_classes;
         for (const std::int64_t g : found_) {
             const double* const sums = sums_.data() + g * C;
-            for (std::int64_t c = 0; c < C; ++c) out[c * G + g] = static_cast<float>(sums[c]);
+            float* const out = task_.out + (g * task_.n_out + row) * C;
+            for (std::int64_t c = 0; c < C; ++c) out[c] = static_cast<float>(sums[c]);
             has_[static_cast<std::size_t>(g)] = 0;
         }
         found_.clear();

@@ -645,10 +645,12 @@ def sum_cells(
 ) -> None:
     """As ``cell_sums.sum_cells``: sums of doubles in the order of the entries, rounded once."""
     for i, row in enumerate(at):
-        sums = np.zeros(out.shape[1:])
-        for k in range(starts[i], starts[i + 1]):
-            sums[:, cells[columns[k]]] += times[k] * table[columns[k]]
-        out[row] = sums
+        entries = range(starts[i], starts[i + 1])
+        sums = np.zeros((out.shape[0], out.shape[2]))
+        for k in entries:
+            sums[cells[columns[k]]] += times[k] * table[columns[k]]
+        for g in {cells[columns[k]] for k in entries}:
+            out[g, row] = sums[g]
 
 
 def weigh_terms(

@@ -25,7 +25,7 @@ def test_sums(seed, n, n_columns, n_classes, n_cells):
     columns, times = rng.integers(0, n_columns, starts[-1]), rng.integers(0, 4, starts[-1]) * rng.choice([0.3, 1.0])
     table = rng.normal(size=(n_columns, n_classes)) * 10.0 ** rng.integers(-3, 4)
     cells, at = rng.integers(0, n_cells, n_columns), rng.permutation(n + 3)[:n]
-    got, want = (np.full((n + 3, n_classes, n_cells), 7, np.float32) for _ in range(2))
+    got, want = (np.full((n_cells, n + 3, n_classes), 7, np.float32) for _ in range(2))
     sum_cells(starts, columns, times, table, cells, at, got)
     reference.sum_cells(starts, columns, times, table, cells, at, want)
     assert np.array_equal(got, want)
@@ -38,7 +38,7 @@ GOOD = {
     "table": np.ones((2, 3)),
     "cells": np.array([0, 1]),
     "at": np.array([0]),
-    "out": np.zeros((1, 3, 2), np.float32),
+    "out": np.zeros((2, 1, 3), np.float32),
 }
 
 
@@ -58,7 +58,7 @@ GOOD = {
         ("cells", np.array([-1, 0])),
         ("at", np.array([1])),
         ("at", np.array([-1])),
-        ("out", np.zeros((0, 3, 2), np.float32)),
+        ("out", np.zeros((2, 0, 3), np.float32)),
     ],
 )
 def test_what_is_outside_of_the_arrays_is_refused(name, value):

@@ -17,7 +17,7 @@ Index = NDArray[np.int64]
 def sum_cells(
     starts: Index, columns: Index, times: Floats, table: Floats, cells: Index, at: Index, out: NDArray[np.float32]
 ) -> None:
-    """Write to ``out[at[i], :, g]`` the entries of row i in columns of cell g, times their rows of the table.
+    """Write to ``out[g, at[i]]`` the entries of row i in columns of cell g, times their rows of the table.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ def sum_cells(
         The cell of each column.
     at : int64 ndarray, shape (n,)
         Where each row goes.
-    out : float32 ndarray, shape (N, C, G)
-        OUT: the sums, 0 for cells without an entry. Rows that nothing goes to stay as they are.
+    out : float32 ndarray, shape (G, N, C)
+        OUT: the sums. Where a row has no entry of a cell, nothing is written: begin with zeros.
 
     Examples
     --------
-    >>> out = np.zeros((1, 1, 2), np.float32)
+    >>> out = np.zeros((2, 1, 1), np.float32)
     >>> entries = np.array([0, 2]), np.array([0, 1]), np.array([2.0, 3.0])
     >>> sum_cells(*entries, np.array([[1.0], [10.0]]), np.array([1, 0]), np.array([0]), out)
     >>> out.tolist()
-    [[[30.0, 2.0]]]
+    [[[30.0]], [[2.0]]]
     """
     _native.sum_cells(starts, columns, times, table, cells, at, out)

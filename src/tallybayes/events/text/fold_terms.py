@@ -32,10 +32,14 @@ _NOTHING = 1e-9  # a smaller share of a count is left by rounding
 
 
 class CellTerms(NamedTuple):
-    """The log-probabilities of documents, summed by cell, and the number of their tokens."""
+    """The log-probabilities of documents, summed by cell, and the number of their tokens.
 
-    terms: npt.NDArray[np.float32]  # (n, C, G)
+    Cells are the first axis: of many, few are in use, and zeros that are never written take no memory.
+    """
+
+    terms: npt.NDArray[np.float32]  # (G, n, C)
     lengths: Floats  # (n,)
+    used: npt.NDArray[np.bool_]  # (G,) cells that some document has
 
 
 class _Entries(NamedTuple):
@@ -93,7 +97,7 @@ class FoldTerms:
     def empty(self) -> CellTerms:
         """Return room for the terms of all documents, which `write_fold` fills."""
         n, C, G = len(self.classes), len(self.totals), n_cells(self.event.ngrams)
-        return CellTerms(np.empty((n, C, G), np.float32), np.empty(n))
+        return CellTerms(np.zeros((G, n, C), np.float32), np.zeros(n), np.zeros(G, bool))
 
     def write_fold(self, f: int, alpha: float, out: CellTerms) -> None:
         """Write the terms of the documents of one fold; threads may write several folds at a time."""
@@ -125,6 +129,7 @@ class FoldTerms:
         seen *= self.present.sum() / max(others, 1.0)
         cell = cells(np.where(kept, self.orders[used], 0), np.where(kept, seen, 0.0), log)
         sum_cells(starts, token, times, log, cell, rows, out.terms)
+        out.used[cell] = True
         out.lengths[rows] = np.bincount(row, np.where((kept | smooth)[token], times, 0.0), minlength=len(rows))
 
     def _entries(self, rows: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], _Entries]:

@@ -1,5 +1,7 @@
-// Python bindings of the sparsity patterns and of ranges; kernels/sparse_pattern.py is the only caller.
+// Python bindings of the sparsity patterns, of ranges and of sums by cell. kernels/sparse_pattern.py and
+// kernels/cell_sums.py are the only callers.
 #include "bind/give.hpp"
+#include "sparse/cell_sums.hpp"
 #include "sparse/pattern.hpp"
 #include "sparse/ranges.hpp"
 
@@ -76,12 +78,40 @@ void copy_ranges(nb::handle values, nb::handle starts, nb::handle lengths, nb::h
     if (!inside) refuse("starts", "ranges of the values that fill out", "others");
 }
 
+// The length of an array of one axis, after checking that there is one.
+int64_t length_of(const Buffer& buffer) {
+    buffer.need_axes(1);
+    return buffer.size(0);
+}
+
+void sum_cells(nb::handle starts, nb::handle columns, nb::handle times, nb::handle table, nb::handle cells,
+               nb::handle at, nb::handle out) {
+    const Buffer first(starts, "starts"), column(columns, "columns"), weight(times, "times"), cell(cells, "cells"),
+        row(at, "at"), to(out, "out", true);
+    to.need_axes(3);
+    const Matrix terms(table, "table", length_of(cell), to.size(2));
+    const int64_t n_rows = length_of(row), n_entries = length_of(column);
+    if (length_of(first) != n_rows + 1) refuse("starts", "one number more than rows", "others");
+    if (length_of(weight) != n_entries) refuse("times", "one number for each entry", "others");
+    const sparse::CellSumsTask task{first.all<const int64_t>(Type::i64, "int64"), n_rows,
+                                    column.all<const int64_t>(Type::i64, "int64"),
+                                    weight.all<const double>(Type::f64, "float64"), n_entries, terms.data,
+                                    cell.all<const int64_t>(Type::i64, "int64"), cell.size(0),
+                                    need_count(to.size(2), "classes"), need_count(to.size(0), "cells"),
+                                    row.all<const int64_t>(Type::i64, "int64"),
+                                    to.all<float>(Type::f32, "float32"), to.size(1)};
+    bool inside = false;
+    unlocked([&] { inside = sparse::CellSums(task).run(); });
+    if (!inside) refuse("columns", "entries, cells and rows that there are", "others");
+}
+
 }  // namespace
 
 void bind_sparse_pattern(nb::module_& m) {
     m.def("join_places", &join_places);
     m.def("find_places", &find_places);
     m.def("copy_ranges", &copy_ranges);
+    m.def("sum_cells", &sum_cells);
 }
 
 }  // namespace tally

@@ -53,7 +53,8 @@ inline std::size_t bytes_for(i64 count, std::size_t size) {
 }
 
 // Memory for random access. Large blocks request huge pages: otherwise half of the time goes into address translation.
-// Not zeroed; free it with release().
+// They are mapped, not allocated: malloc keeps freed blocks of up to 32 MB, and arrays that outlive them lie between,
+// so a second count would find the first one's memory still resident. What is in a new piece is undefined.
 class Piece {
 public:
     Piece() = default;
@@ -61,28 +62,44 @@ public:
 #if defined(__linux__)
         constexpr std::size_t kPage = std::size_t{2} << 20;
         if (bytes >= 2 * kPage) {
-            bytes = (bytes + kPage - 1) / kPage * kPage;
-            data_ = static_cast<char*>(std::aligned_alloc(kPage, bytes));
-            if (data_ == nullptr) throw std::bad_alloc();
-            madvise(data_, bytes, MADV_HUGEPAGE);
+            mapped_ = (bytes + kPage - 1) / kPage * kPage;
+            void* const found = mmap(nullptr, mapped_ + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (found == MAP_FAILED) throw std::bad_alloc();
+            char* const start = static_cast<char*>(found);
+            const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(start) % kPage) % kPage;
+            if (before > 0) munmap(start, before);
+            if (before < kPage) munmap(start + before + mapped_, kPage - before);
+            data_ = start + before;
+            madvise(data_, mapped_, MADV_HUGEPAGE);
             return;
         }
 #endif
         data_ = static_cast<char*>(std::malloc(bytes > 0 ? bytes : 1));
         if (data_ == nullptr) throw std::bad_alloc();
     }
-    Piece(Piece&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    Piece(Piece&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), mapped_(std::exchange(other.mapped_, 0)) {}
     Piece& operator=(Piece&& other) noexcept {
         std::swap(data_, other.data_);
+        std::swap(mapped_, other.mapped_);
         return *this;
     }
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
-    ~Piece() { std::free(data_); }
+    ~Piece() {
+#if defined(__linux__)
+        if (mapped_ > 0) {
+            munmap(data_, mapped_);
+            return;
+        }
+#endif
+        std::free(data_);
+    }
     char* data() const { return data_; }
 
 private:
     char* data_ = nullptr;
+    std::size_t mapped_ = 0;  // bytes, 0 if allocated
 };
 
 // An arena of ever larger blocks. Its memory does not move and is freed all at once.

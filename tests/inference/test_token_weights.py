@@ -62,14 +62,14 @@ def centred(scores: Floats) -> Floats:
 @pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 2)}, {"min_df": 3, "unknown": "smooth"}])
 def test_terms_of_a_fold_are_those_of_a_fit_without_it(event: str, options: dict[str, Any]) -> None:
     _, folds = fitted(TEXTS, KINDS, event=event, **options)
-    terms, lengths = folds.terms(0.5)
+    terms, lengths, _ = folds.terms(0.5)
     for f in range(FOLDS):
         inside = folds.fold == f
         others = [text for text, out in zip(TEXTS, inside, strict=True) if not out]
         left = tb.TextNB(event, alpha=0.5, calibrate=None, **options).fit(others, KINDS[~inside])
         rows = {"text": [text for text, out in zip(TEXTS, inside, strict=True) if out]}
         expected = left.model_.log_joint(rows) - left.model_.belief.log_prior
-        assert np.allclose(centred(terms[inside].sum(axis=2, dtype=np.float64)), centred(expected), atol=2e-4)
+        assert np.allclose(centred(terms[:, inside].sum(axis=0, dtype=np.float64)), centred(expected), atol=2e-4)
         assert (lengths[inside] >= 0).all()
 
 
@@ -78,7 +78,7 @@ def test_repeated_words_are_worth_less_than_they_say() -> None:
     cells, prior = folds.terms(0.5), estimator.model_.belief.log_prior
     found = fit_cell_weights(cells, KINDS, prior)
     assert 0.1 < found.weights.t < 0.6  # each word was said three times
-    plain = prior + cells.terms.sum(axis=2, dtype=np.float64)
+    plain = prior + cells.terms.sum(axis=0, dtype=np.float64)
     losses = np.log(np.exp(plain - plain.max(axis=1, keepdims=True)).sum(axis=1)) + plain.max(axis=1)
     assert found.loss < (losses - plain[np.arange(N), KINDS]).mean()
 
@@ -95,7 +95,7 @@ def test_the_order_of_classes_does_not_matter() -> None:
     estimator, folds = fitted(TEXTS, KINDS)
     cells, prior = folds.terms(0.5), estimator.model_.belief.log_prior
     one = fit_cell_weights(cells, KINDS, prior).weights
-    other = fit_cell_weights(cells._replace(terms=cells.terms[:, ::-1].copy()), 2 - KINDS, prior[::-1]).weights
+    other = fit_cell_weights(cells._replace(terms=cells.terms[:, :, ::-1].copy()), 2 - KINDS, prior[::-1]).weights
     assert np.allclose(one.cells, other.cells, atol=2e-3)
 
 
@@ -103,7 +103,7 @@ def test_a_document_weighs_as_often_as_it_is_there() -> None:
     estimator, folds = fitted(TEXTS, KINDS)
     cells, prior = folds.terms(0.5), estimator.model_.belief.log_prior
     twice = np.arange(N).repeat(2)
-    doubled = cells._replace(terms=cells.terms[twice], lengths=cells.lengths[twice])
+    doubled = cells._replace(terms=cells.terms[:, twice], lengths=cells.lengths[twice])
     one, other = (
         fit_cell_weights(cells, KINDS, prior, np.full(N, 2.0)).weights,
         fit_cell_weights(doubled, KINDS[twice], prior).weights,

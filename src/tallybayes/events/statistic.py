@@ -17,6 +17,7 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Index", "Labels", "Statistic", "Sum"]
 
@@ -80,12 +81,15 @@ class Statistic:
         if self.labels == other.labels:
             return self._replace(rows, {k: self.sums[k] + other.sums[k] for k in self.sums}, self.labels)
         labels, mine, theirs = self.labels[0].join_all(self.labels, other.labels)
-        size, sums = sum(map(len, labels)), {}
+        size, sums, like = sum(map(len, labels)), {}, None
+        rising = all(bool((np.diff(index) > 0).all()) for index in (mine, theirs))
         for k, sum_ in self.declared.items():
             one, two = self.sums[k], other.sums[k]
             by_value, plain = sum_.axis == "value", not sum_.sparse and _is_plain(one) and _is_plain(two)
             if by_value and plain:
                 sums[k] = _add_at(one, mine, two, theirs, size)
+            elif by_value and rising and isinstance(one, SparseExact) and isinstance(two, SparseExact):
+                sums[k], like = one.add_moved(mine, two, theirs, size, like)
             else:
                 sums[k] = _moved(one, mine, size) + _moved(two, theirs, size) if by_value else one + two
         return self._replace(rows, sums, labels)

@@ -6,9 +6,9 @@ Of a million words most occur in one or two classes. A dense table of a million 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from tallybayes.exact.array import Exact, Floats, _Digits
 from tallybayes.kernels.sparse_pattern import find_places, join_places
 
 __all__ = ["SparseExact", "SparsityPattern"]
+
+_AT_A_TIME = 1 << 16  # entries that are added at a time: copies of them stay in cache
 
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
@@ -99,6 +101,17 @@ class SparsityPattern:
             sort = np.lexsort((rows, columns))
             rows, entries = rows[sort], entries[sort]
         return SparsityPattern(starts, rows, len(index)), entries
+
+
+Joined = tuple[SparsityPattern, npt.NDArray[np.integer], npt.NDArray[np.integer]]
+
+
+class _Moved(NamedTuple):
+    """The union of two patterns after their columns were moved."""
+
+    places: SparsityPattern
+    places_of_other: SparsityPattern
+    joined: Joined
 
 
 class SparseExact(Exact):
@@ -205,15 +218,41 @@ class SparseExact(Exact):
             return super()._combine(other, operation)
         if self.places.equals(other.places):
             return SparseExact(self.places, self.values._combine(other.values, operation))._without_zeros()
-        both, mine, theirs = self.places.join(other.places)
+        return self._combine_in(self.places.join(other.places), other, operation)
+
+    def _combine_in(self, joined: Joined, other: SparseExact, operation: np.ufunc) -> SparseExact:
+        """Combine both arrays, given the union of their patterns."""
+        both, mine, theirs = joined
         left, right, low, high = self.values._on_one_grid(other.values)
         limbs = np.zeros((len(both.rows), high - low), np.int64)
         for k in range(left.limbs.shape[-1]):  # in place, because memory may not suffice for more than the result
-            limbs[mine, left.base - low + k] = left.limbs[:, k]
+            digit, own = limbs[:, left.base - low + k], left.limbs[:, k]
+            for some in _pieces(len(mine)):
+                digit[mine[some]] = own[some]
         for k in range(right.limbs.shape[-1]):
-            digit = limbs[:, right.base - low + k]
-            digit[theirs] = operation(digit[theirs], right.limbs[:, k])
+            digit, more = limbs[:, right.base - low + k], right.limbs[:, k]
+            for some in _pieces(len(theirs)):
+                digit[theirs[some]] = operation(digit[theirs[some]], more[some])
         return SparseExact(both, Exact(limbs, low, bits=max(left.bits, right.bits) + 1))._without_zeros()
+
+    def add_moved(
+        self, index: Index, other: SparseExact, index_of_other: Index, size: int, like: _Moved | None = None
+    ) -> tuple[SparseExact, _Moved]:
+        """Return the sum after column v of either becomes column ``index[v]`` of `size`, and how they were moved.
+
+        Sums that share their positions, as the tokens and the documents of texts do, are moved and joined once: pass
+        on how the first ones were.
+        """
+        if like is None or like.places is not self.places or like.places_of_other is not other.places:
+            moved = (one.spread(at, size, axis=1) for one, at in ((self, index), (other, index_of_other)))
+            left, right = (one.places for one in moved if isinstance(one, SparseExact))
+            both, *places = left.join(right)
+            narrow: type[np.signedinteger[Any]] = (
+                np.int32 if len(both.rows) < 2**31 else np.int64
+            )  # kept while all sums are added
+            mine, theirs = (one.astype(narrow, copy=False) for one in places)
+            like = _Moved(self.places, other.places, (both, mine, theirs))
+        return self._combine_in(like.joined, other, np.add), like
 
     def _without_zeros(self) -> SparseExact:
         kept = self.values.nonzero()
@@ -299,6 +338,11 @@ class SparseExact(Exact):
         filled = np.zeros(self.shape, values.dtype)
         filled[self.places.rows, self.places.columns()] = values
         return filled
+
+
+def _pieces(n: int) -> Iterator[slice]:
+    """Yield slices of n entries, of a few at a time."""
+    return (slice(start, start + _AT_A_TIME) for start in range(0, n, _AT_A_TIME))
 
 
 def _starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -185,7 +185,8 @@ class _Search:
         before, after = _average(losses(scores, self.classes[scored]), weights), None
         temperature: Tempering | None = None
         if self.choices.calibrate is not None:
-            fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
+            given = self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights
+            fitted = fit_token_weights(*given, threads=self.threads)
             if fitted is not None:
                 temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
             else:

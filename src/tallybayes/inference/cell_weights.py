@@ -87,7 +87,9 @@ def fit_cell_weights(
     """
     possible = np.isfinite(log_prior)  # documents of a class that is not expected have no say
     each = np.where(possible[classes], 1.0 if weights is None else weights, 0.0)
-    scores = np.maximum(log_prior, _IMPOSSIBLE) + cells.terms.sum(axis=2, dtype=np.float64)
+    scores = np.tile(np.maximum(log_prior, _IMPOSSIBLE), (len(classes), 1))
+    for g in np.flatnonzero(cells.used):
+        scores += cells.terms[g]
     documents = _Documents(np.where(possible, log_prior, 0.0), scores.T.copy(), cells, classes, each)
     with engines.one_blas_thread():  # matrices of some hundred rows
         common = _common(documents)
@@ -136,15 +138,17 @@ class _Levels:
 
     def __init__(self, documents: _Documents, common: TokenWeights) -> None:
         terms = documents.cells.terms
-        self.documents, self.n_cells = documents, terms.shape[2]
+        self.documents, self.n_cells = documents, len(terms)
         m, k = common.faded(documents.cells.lengths)
-        self.full = np.flatnonzero(terms.any(axis=(0, 1)))  # cells that no document has need no search
-        n, C, prior = len(terms), len(documents.log_prior), documents.log_prior
+        used = np.flatnonzero(documents.cells.used)  # cells that no document has need no search
+        self.full = used[[bool(terms[g].any()) for g in used]]
+        n, C, prior = terms.shape[1], len(documents.log_prior), documents.log_prior
         self.x: Floats32 = np.empty((C - 1, n, len(self.full) + 1), np.float32)
-        first, factor = terms[:, 0, self.full], (m * k).astype(np.float32)[:, None]
-        for c in range(1, C):
-            self.x[c - 1, :, :-1] = (terms[:, c, self.full] - first) * factor
-            self.x[c - 1, :, -1] = m * (prior[c] - prior[0])
+        factor = (m * k).astype(np.float32)[:, None]
+        for rows in chunks(n, max(1, _CACHED // (C * max(1, len(self.full))))):  # transposed within the cache
+            part = terms[self.full, rows]
+            self.x[:, rows, :-1] = ((part[:, :, 1:] - part[:, :, :1]) * factor[rows]).transpose(2, 1, 0)
+        self.x[:, :, -1] = np.outer(prior[1:] - prior[0], m)
         self.base = (1.0 - m + m * k) * documents.scores
         self.matrix, self.level = _levels(self.n_cells, self.full)
         self.J = self.matrix[np.append(self.full, self.n_cells)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.text.column import columns_of
-from tallybayes.events.text.fold_terms import FoldTerms
+from tallybayes.events.text.fold_terms import FOLDS, FoldTerms
 from tallybayes.events.text.text import Text
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.cell_weights import FittedCellWeights, fit_cell_weights
@@ -27,6 +28,7 @@ def fit_token_weights(
     rows: RowBatch,
     classes: npt.NDArray[np.int32],
     weights: Floats | None,
+    threads: int = 1,
 ) -> FittedCellWeights | None:
     """Return the weights of tokens, and the losses of the first documents; None where they cannot be fitted.
 
@@ -44,6 +46,8 @@ def fit_token_weights(
         Their classes, as positions among those of the evidence.
     weights : ndarray, shape (n,), or None
         Their weights.
+    threads : int
+        The number of threads; the result does not depend on it.
     """
     blocks, C = evidence.schema.blocks, len(evidence.classes)
     if len(blocks) != 1 or len(blocks[0].columns) != 1 or C < 2 or min(len(rows), _MOST // C) < _FEWEST:
@@ -55,7 +59,9 @@ def fit_token_weights(
     assert isinstance(data, Texts)
     part, texts = next(columns_of(evidence.statistics[0])), data.columns[0][some]
     each = None if weights is None else weights[some]
-    terms = FoldTerms(event, part, texts, classes[some], each).terms(alpha)
+    folds = FoldTerms(event, part, texts, classes[some], each)
+    terms = folds.empty()
+    engines.map_rows(FOLDS, lambda one: folds.write_fold(one.start, alpha, terms), threads=threads, rows=1)
     if (terms.lengths > 0).sum() < _FEWEST:
         return None
     prior = log_prior(evidence.rows.to_float(), evidence.classes, choices.prior)

@@ -13,7 +13,7 @@ from tallybayes.sources.array_columns import prose_field
 from tallybayes.sources.source import Source, check_distinct, check_exportable, of_batches, of_table
 from tallybayes.sources.steps import BROKEN, in_words, reword_errors
 from tallybayes.sources.take import align
-from tallybayes.sources.to_arrow import check_objects, table_of
+from tallybayes.sources.to_arrow import check_objects, column_of, table_of
 
 SCALARS = (str, bytes, int, float, bool, type(None))
 
@@ -110,9 +110,11 @@ def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
 
 def of_text(texts: Sequence[Any]) -> Source:
     """Return a source of a list of strings: one column, "text"."""
-    if not set(map(type, texts)) <= {str, type(None)}:  # ten times as fast as a loop that tests each one
+    kinds = set(map(type, texts))
+    if not kinds <= {str, type(None)}:  # ten times as fast as a loop that tests each one
         for at, text in enumerate(texts, 1):
             if text is not None and not isinstance(text, str):
                 raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))
-    table = table_of({"text": texts}, "the list")
-    return of_table(table.cast(pa.schema([prose_field("text", table.schema.field("text").type)])), "the list")
+    field, values = column_of("text", texts, "the list", kinds)
+    table = pa.table([values], pa.schema([field]))
+    return of_table(table.cast(pa.schema([prose_field("text", field.type)])), "the list")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +19,7 @@ from tallybayes.sources.steps import BROKEN, in_words
 Array = npt.NDArray[Any]
 _SPARSE = "the sparse matrix"  # its name in messages
 _NESTED = (list, tuple, set, frozenset, Mapping)
+_PLAIN = {str, bytes, bool, int, float, type(None)}  # neither nested nor of NumPy
 _MOST_LEVELS = 32  # no format that we read nests its values this deep
 _MOST_NESTED = 1 << 16  # lists looked into on each level: a list of itself twice doubles on each
 
@@ -35,8 +36,8 @@ def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
     return pa.Table.from_arrays([values for _, values in pairs], schema=pa.schema([field for field, _ in pairs]))
 
 
-def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
-    """Return the field and the values (pyarrow.Array or ChunkedArray) of one column."""
+def column_of(name: str, values: Any, where: str, kinds: Set[type] | None = None) -> tuple[pa.Field, pa.Array]:
+    """Return the field and the values (pyarrow.Array or ChunkedArray) of one column; of these kinds, if known."""
     if _has_surrogate(name):
         raise BadData(wanted(where, "column names that are Unicode", f"{name!a}", "Rename it"))
     if not isinstance(values, list) and is_scipy_sparse(values):
@@ -46,13 +47,13 @@ def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
             name, pa.from_numpy_dtype(storable(values.dtype)), values.shape[1], was_bool=values.dtype.kind == "b"
         )
         return field, matrix_column(values, field)
-    array = _arrow(values, f"{where}, column '{name}'")
+    array = _arrow(values, f"{where}, column '{name}'", kinds)
     if array.type == pa.string_view():  # pyarrow can neither take nor filter string views, which polars uses
         array = array.cast(pa.large_string())
     return pa.field(name, array.type), array
 
 
-def _arrow(values: Any, where: str) -> pa.Array:
+def _arrow(values: Any, where: str, kinds: Set[type] | None = None) -> pa.Array:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, str | bytes | Mapping) or not (hasattr(values, "__len__") and hasattr(values, "__iter__")):
@@ -70,7 +71,8 @@ def _arrow(values: Any, where: str) -> pa.Array:
             values = values.astype(values.dtype.newbyteorder("="), copy=False)
         # Among objects, NaN is how pandas and NumPy write a missing string. Among floats it stays NaN, without a copy.
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
-        if objects:
+        # Looking at a million strings takes as long as counting their words: once is enough.
+        if objects and not (set(map(type, values)) if kinds is None else kinds) <= _PLAIN:
             check_depth(values, where)
             check_times(values, where)
         try:

@@ -6,6 +6,7 @@ that are not zero, and of each distinct count once. Notation as in `bag_rows`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -64,11 +65,20 @@ class OwnCounts:
 
     def scores(self, alpha: Alpha, worth: Floats | None = None) -> Floats:  # (n, C)
         """Return Σ times · log share; each token times its weight `worth` (V,), if given."""
-        rows, mine, times = self.rows, (np.arange(self.rows.n), self.rows.own), self.rows.times(worth)
-        scores = np.zeros_like(self.total)
-        rows.add_products(self._logs(alpha), scores, times)
-        scores[mine] = rows.total(rows.kept, _product(times, self.own.logs(alpha)))
-        return _shares(rows, scores, self.total, alpha, times, smooth=self.smooth)
+        return self.under(alpha, worth)(slice(0, self.rows.n))
+
+    def under(self, alpha: Alpha, worth: Floats | None = None) -> Callable[[slice], Floats]:
+        """Return a function from a slice of rows to their scores: all slices share one table."""
+        rows, times, table = self.rows, self.rows.times(worth), self._logs(alpha)
+        own = _product(times, self.own.logs(alpha))
+
+        def scores(some: slice) -> Floats:
+            found = np.zeros((some.stop - some.start, self.total.shape[1]))
+            rows.add_products(table, found, times, some)
+            found[np.arange(len(found)), rows.own[some]] = rows.total_kept(own, some)
+            return _shares(rows, found, self.total[some], alpha, times, some, smooth=self.smooth)
+
+        return scores
 
     def _logs(self, alpha: Alpha) -> Floats:  # (used, C)
         """Return the logarithm of each count plus α; a token's counts of zero share one."""
@@ -185,7 +195,7 @@ class OutsideCounts:
         scores = np.zeros_like(self.total)
         kernels.score_sparse(rows.starts, self.pair, times, logs.reshape(-1, self.C), scores)
         scores[mine] = rows.total(rows.kept, _product(times, self.own.logs(alpha)))
-        return -_shares(rows, scores, self.total, alpha, times, smooth=self.smooth)
+        return -_shares(rows, scores, self.total, alpha, times, slice(0, rows.n), smooth=self.smooth)
 
     def _totals(self, counts: SparseExact, whole: Exact) -> Floats:  # (n, C)
         """Return the count of all vocabulary tokens outside of each class, without the row."""
@@ -233,16 +243,19 @@ class OutsideCounts:
 
 
 def _shares(
-    rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, times: Floats, *, smooth: bool
-) -> Floats:  # (n, C)
-    """Return Σ times · log share, given Σ times · log(count + α) and totals; `smooth` adds unknown tokens."""
-    whole, length = total + rows.mass(alpha), rows.total(rows.kept, times)[:, None]
-    size = np.maximum(rows.size, 1)[:, None]
+    rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, times: Floats, some: slice, *, smooth: bool
+) -> Floats:  # (some, C)
+    """Return Σ times · log share of some rows, given their Σ times · log(count + α) and totals.
+
+    `smooth` adds unknown tokens.
+    """
+    whole, length = total + rows.mass(alpha)[some], rows.total_kept(times, some)[:, None]
+    size = np.maximum(rows.size[some], 1)[:, None]
     log_whole = kernels.log(np.where(whole > 0, whole, 1.0))
     scores = np.where(whole > 0, logs - length * log_whole, -length * kernels.log(size))  # no counts: equal shares
     if smooth:
-        unseen = log_share(0.0, total, alpha, rows.size[:, None] + 1)
-        scores += _product(np.broadcast_to(rows.strange[:, None], scores.shape), unseen)
+        unseen = log_share(0.0, total, alpha, rows.size[some, None] + 1)
+        scores += _product(np.broadcast_to(rows.strange[some, None], scores.shape), unseen)
     return scores
 
 

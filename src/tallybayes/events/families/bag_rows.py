@@ -147,6 +147,12 @@ class BagRows:
         """Return the sum over the entries of each row."""
         return np.asarray(np.bincount(entries.row, values, minlength=self.n), np.float64)
 
+    def total_kept(self, values: Floats, rows: slice) -> Floats:  # (rows,)
+        """Return the sum over the entries that are kept of each row of a slice."""
+        some = slice(self.starts[rows.start], self.starts[rows.stop])
+        sums = np.bincount(self.kept.row[some] - rows.start, values[some], minlength=rows.stop - rows.start)
+        return np.asarray(sums, np.float64)
+
     def weigh(self, entries: Entries) -> Floats:  # (entries,)
         """Return the weight of each entry's row."""
         return self.weight[entries.row]
@@ -160,9 +166,10 @@ class BagRows:
         whole = alpha * self.size if isinstance(alpha, float) else np.full(self.n, alpha[self.view].sum())
         return np.asarray(whole)[:, None]
 
-    def add_products(self, table: Floats, out: Floats, times: Floats | None = None) -> None:
-        """Add to each row the table's rows (used, C) times the occurrences of their tokens, or `times`."""
-        kernels.score_sparse(self.starts, self.place, self.kept.times if times is None else times, table, out)
+    def add_products(self, table: Floats, out: Floats, times: Floats | None = None, rows: slice = slice(None)) -> None:
+        """Add to each row of a slice the table's rows (used, C) times the occurrences of their tokens, or `times`."""
+        starts = self.starts if rows == slice(None) else self.starts[rows.start : rows.stop + 1]
+        kernels.score_sparse(starts, self.place, self.kept.times if times is None else times, table, out)
 
     def times(self, worth: Floats | None) -> Floats:  # (entries,)
         """Return the number of occurrences of each entry that is kept, times the weight (V,) of its token."""

@@ -19,6 +19,7 @@ from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.inputs import Floats
 from tallybayes.events.text.column import Column
 from tallybayes.events.text.token_cells import cells, n_cells, orders
+from tallybayes.kernels.cell_sums import sum_cells
 from tallybayes.kernels.text import Lookup
 
 if TYPE_CHECKING:
@@ -31,17 +32,22 @@ _NOTHING = 1e-9  # a smaller share of a count is left by rounding
 
 
 class CellTerms(NamedTuple):
-    """The log-probabilities of documents, summed by cell, and the number of their tokens."""
+    """The log-probabilities of documents, summed by cell, and the number of their tokens.
 
-    terms: npt.NDArray[np.float32]  # (n, C, G)
+    Cells are the first axis: of many, few are in use, and zeros that are never written take no memory.
+    """
+
+    terms: npt.NDArray[np.float32]  # (G, n, C)
     lengths: Floats  # (n,)
+    used: npt.NDArray[np.bool_]  # (G,) cells that some document has
 
 
 class _Entries(NamedTuple):
-    """The tokens of a fold's documents."""
+    """The tokens of a fold's documents, one document after the other."""
 
+    starts: npt.NDArray[np.int64]  # where those of each document begin
     row: npt.NDArray[np.intp]  # position in the fold
-    token: npt.NDArray[np.intp]  # position in U
+    token: npt.NDArray[np.int64]  # position in U
     times: Floats
 
 
@@ -83,18 +89,25 @@ class FoldTerms:
 
     def terms(self, alpha: float) -> CellTerms:
         """Return the terms of all documents under a smoothing above 0."""
-        n, C, G = len(self.classes), len(self.totals), n_cells(self.event.ngrams)
-        out = CellTerms(np.zeros((n, C, G), np.float32), np.zeros(n))
+        out = self.empty()
         for f in range(FOLDS):
-            rows = np.flatnonzero(self.fold == f)
-            if len(rows):
-                out.terms[rows], out.lengths[rows] = self._fold(rows, alpha)
+            self.write_fold(f, alpha, out)
         return out
 
-    def _fold(self, rows: npt.NDArray[np.intp], alpha: float) -> CellTerms:
-        """Return the terms of the documents of one fold."""
-        used, entries = self._entries(rows)
-        row, token, times = entries
+    def empty(self) -> CellTerms:
+        """Return room for the terms of all documents, which `write_fold` fills."""
+        n, C, G = len(self.classes), len(self.totals), n_cells(self.event.ngrams)
+        return CellTerms(np.zeros((G, n, C), np.float32), np.zeros(n), np.zeros(G, bool))
+
+    def write_fold(self, f: int, alpha: float, out: CellTerms) -> None:
+        """Write the terms of the documents of one fold; threads may write several folds at a time."""
+        rows = np.flatnonzero(self.fold == f)
+        if len(rows):
+            self._write(rows, alpha, out)
+
+    def _write(self, rows: npt.NDArray[np.intp], alpha: float, out: CellTerms) -> None:
+        """Write the terms of some documents by the counts without them."""
+        used, (starts, row, token, times) = self._entries(rows)
         own, weight, C = self.classes[rows], self.weights[rows], len(self.totals)
         whole = self.counts.columns(used).to_float().T  # (U, C)
         taken = np.bincount(token * C + own[row], weight[row] * times, minlength=whole.size).reshape(whole.shape)
@@ -115,23 +128,18 @@ class FoldTerms:
         log -= log.mean(axis=1, keepdims=True)
         seen *= self.present.sum() / max(others, 1.0)
         cell = cells(np.where(kept, self.orders[used], 0), np.where(kept, seen, 0.0), log)
-        return self._summed(entries, cell, log, kept | smooth, len(rows))
+        sum_cells(starts, token, times, log, cell, rows, out.terms)
+        out.used[cell] = True
+        out.lengths[rows] = np.bincount(row, np.where((kept | smooth)[token], times, 0.0), minlength=len(rows))
 
     def _entries(self, rows: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], _Entries]:
         """Return the tokens of some documents, and where each is used."""
-        starts, lengths = self.found.indptr[rows], np.diff(self.found.indptr)[rows]
-        at = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        used, token = np.unique(self.found.indices[at], return_inverse=True)
+        first, lengths = self.found.indptr[rows], np.diff(self.found.indptr)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        at = np.repeat(first - starts[:-1], lengths) + np.arange(starts[-1])
+        tokens = self.found.indices[at]
+        seen = np.zeros(len(self.view), bool)
+        seen[tokens] = True
+        place = np.cumsum(seen, dtype=np.int64) - 1
         times = np.ones(len(at)) if self.event.bag == "binary" else self.found.data[at].astype(np.float64)
-        return used.astype(np.intp), _Entries(np.repeat(np.arange(len(rows)), lengths), token, times)
-
-    def _summed(
-        self, entries: _Entries, cell: npt.NDArray[np.intp], log: Floats, known: npt.NDArray[np.bool_], n: int
-    ) -> CellTerms:
-        """Return the terms of n documents, given the cells and log-probabilities of their tokens."""
-        row, token, times = entries
-        G = n_cells(self.event.ngrams)
-        at = row * G + cell[token]
-        sums = [np.bincount(at, log[token, c] * times, minlength=n * G).reshape(n, G) for c in range(log.shape[1])]
-        lengths = np.bincount(row, np.where(known[token], times, 0.0), minlength=n)
-        return CellTerms(np.stack(sums, axis=1).astype(np.float32), np.asarray(lengths, np.float64))
+        return np.flatnonzero(seen), _Entries(starts, np.repeat(np.arange(len(rows)), lengths), place[tokens], times)

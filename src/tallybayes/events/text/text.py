@@ -22,7 +22,7 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights
+from tallybayes.events.event import AddSlice, ClassCodes, Counted, Event, InputKind, LeftOut, Weights
 from tallybayes.events.families.bag_counts import OutsideCounts, OwnCounts
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import BagRows, row_blocks
@@ -261,7 +261,7 @@ class Text(Event[Texts]):
 
         Tokens are found once, however many smoothings are tried.
         """
-        parts: list[tuple[int, npt.NDArray[np.intp], Callable[..., Floats]]] = []
+        parts: list[tuple[int, npt.NDArray[np.intp], OwnCounts | OutsideCounts | Presence]] = []
         sizes = np.zeros(len(data))
         for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):
             present = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
@@ -277,14 +277,31 @@ class Text(Event[Texts]):
 
         def add(options: EstimateOptions, out: Floats) -> None:
             worth = None if options.weights is None else self._worth(statistic, options)
-            for f, rows, scores in parts:
-                plain = scores(float(options.alpha[f]))
+            for f, rows, left_out in parts:
+                plain = left_out.scores(float(options.alpha[f]))
                 if worth is None or options.weights is None:
                     out[rows] += plain
                 else:
-                    out[rows] += options.weights.blend(plain, scores(float(options.alpha[f]), worth), sizes[rows])
+                    assert not isinstance(left_out, Presence)  # whose tokens have no weights
+                    weighted = left_out.scores(float(options.alpha[f]), worth)
+                    out[rows] += options.weights.blend(plain, weighted, sizes[rows])
 
-        return LeftOut(add, lambda: sizes)
+        alone = parts[0][2] if len(parts) == 1 and len(parts[0][1]) == len(data) else None
+        if not isinstance(alone, OwnCounts):
+            return LeftOut(add, lambda: sizes)
+
+        def under(options: EstimateOptions) -> AddSlice:
+            alpha, weights = float(options.alpha[parts[0][0]]), options.weights
+            plain = alone.under(alpha)
+            weighted = plain if weights is None else alone.under(alpha, self._worth(statistic, options))
+
+            def add_slice(rows: slice, out: Floats) -> None:
+                found = plain(rows)
+                out += found if weights is None else weights.blend(found, weighted(rows), sizes[rows])
+
+            return add_slice
+
+        return LeftOut(add, lambda: sizes, under=under)
 
     def _worth(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (V,)
         """Return the weight of each token of one column; 1 outside of the vocabulary."""
@@ -308,14 +325,14 @@ class Text(Event[Texts]):
         after = self._kept(documents.less((token,), np.full(len(token), weight)), others)
         return BagRows(bag, own, weights, self._kept(documents.to_float(), others), after)
 
-    def _without(self, rows: BagRows, part: Column) -> Callable[..., Floats]:
-        """Return a function from a smoothing, and weights of tokens, to the leave-one-out scores of texts."""
+    def _without(self, rows: BagRows, part: Column) -> OwnCounts | OutsideCounts | Presence:
+        """Return texts to be scored, under a smoothing and weights of tokens, as if each had never been counted."""
         smooth = self.unknown == "smooth"
         if self.bag == "bernoulli":
-            return Presence(rows, part.documents, part.present).scores
+            return Presence(rows, part.documents, part.present)
         if self.bag == "complement":
-            return OutsideCounts(rows, part.tokens, smooth=smooth).scores
-        return OwnCounts(rows, self._counts(part), smooth=smooth).scores
+            return OutsideCounts(rows, part.tokens, smooth=smooth)
+        return OwnCounts(rows, self._counts(part), smooth=smooth)
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """Return the smoothing under which each column's counts of tokens are most probable."""

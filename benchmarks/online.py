@@ -28,7 +28,7 @@ def run(repeat: int) -> str:
     mine = cpu(lambda: _interleaved(tb.Learner(events="gaussian"), rows), few) / ROWS
     _compare(table, "learn and predict, 6 Gaussian columns", mine, peer)
     mine = cpu(lambda: _interleaved(tb.Learner(), rows), few) / ROWS
-    _compare(table, "the same, as histograms (default), estimated again after 5 % more rows", mine, peer, bound=False)
+    _compare(table, "the same, as histograms (default), estimated again after 5 % more rows", mine, peer)
     mine = cpu(lambda: _sliding(tb.Learner(events="gaussian"), rows), few) / ROWS
     table.add(f"learn, predict, and forget the row {_WINDOW} before, Gaussian", seconds(mine), "–", "–", "–")
     for events, what in (("gaussian", "Gaussian"), ("histogram", "histograms")):
@@ -78,9 +78,9 @@ def _sliding(model: Any, rows: list[tuple[Row, str]]) -> None:
             model.forget(*window.popleft())
 
 
-def _compare(table: Growing, what: str, mine: float, peer: float | None, *, bound: bool = True) -> None:
+def _compare(table: Growing, what: str, mine: float, peer: float | None) -> None:
     slow = mine > _MOST or (peer is not None and peer / mine < _RATIO)
     ratio = "–" if peer is None else f"{peer / mine:.1f}×"
-    target = f"{_RATIO:g}×, at most {seconds(_MOST)}" if bound else "–"
-    cross = f" {MISSED}" if bound and slow else ""
+    target = f"{_RATIO:g}×, at most {seconds(_MOST)}"
+    cross = f" {MISSED}" if slow else ""
     table.add(what, f"{seconds(mine)}{cross}", "–" if peer is None else seconds(peer), ratio, target)

@@ -315,6 +315,7 @@ void bind_experts(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
 void bind_normals(nb::module_& m);
+void bind_dict_rows(nb::module_& m);
 void bind_sparse_pattern(nb::module_& m);
 void bind_weights(nb::module_& m);
 

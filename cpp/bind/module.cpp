@@ -94,6 +94,7 @@ NB_MODULE(_native, m) {
     tally::bind_exact(m);
     tally::bind_hashes(m);
     tally::bind_normals(m);
+    tally::bind_dict_rows(m);
     tally::bind_sparse_pattern(m);
     tally::bind_text(m);
     tally::bind_mail(m);

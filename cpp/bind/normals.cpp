@@ -1,8 +1,5 @@
-// Python bindings of sums that change row by row. A row is a dict, read here: an array for each row would take longer
-// to make than the row takes to count.
-#include <limits>
-
-#include "bind/buffers.hpp"
+// Python bindings of sums that change row by row. A row is a dict.
+#include "bind/dict_row.hpp"
 
 namespace tally {
 
@@ -26,7 +23,7 @@ public:
 class NormalSums {
 public:
     explicit NormalSums(nb::tuple names)
-        : names_(std::move(names)), kernels_(kernels()), sums_(kernels_.normals_new(columns())), x_(nb::len(names_)) {}
+        : row_(std::move(names)), kernels_(kernels()), sums_(kernels_.normals_new(columns())) {}
     ~NormalSums() { kernels_.normals_delete(sums_); }
     NormalSums(const NormalSums&) = delete;
     NormalSums& operator=(const NormalSums&) = delete;
@@ -44,10 +41,10 @@ public:
     // Return whether the row was plain and is now counted; None where no rows could have what it leaves.
     nb::object change(nb::handle row, std::int64_t c, double w, bool minus) {
         if (c < 0 || c > classes_) refuse("class", "a number from 0 to C", std::to_string(c));
-        if (!(w >= 0.0) || w > kMost) refuse("weight", "a finite number not below 0", "another");
-        if (!read(row)) return nb::bool_(false);
+        if (!(w >= 0.0) || w > DictRow::kMost) refuse("weight", "a finite number not below 0", "another");
+        if (!row_.read(row)) return nb::bool_(false);
         if (c == classes_) extend();
-        if (!kernels_.normals_change(sums_, c, x_.data(), w, minus)) return nb::none();
+        if (!kernels_.normals_change(sums_, c, row_.values(), w, minus)) return nb::none();
         return nb::bool_(true);
     }
 
@@ -60,8 +57,8 @@ public:
         to.need_length(classes_);
         const auto* a = smoothing.all<const double>(Type::f64, "float64");
         auto* scores = to.all<double>(Type::f64, "float64");
-        if (!read(row)) return false;
-        kernels_.normals_score(sums_, {x_.data(), a, floor, static_cast<double>(ddof), student, learned_prior, scores});
+        if (!row_.read(row)) return false;
+        kernels_.normals_score(sums_, {row_.values(), a, floor, static_cast<double>(ddof), student, learned_prior, scores});
         return true;
     }
 
@@ -81,45 +78,17 @@ public:
     }
 
 private:
-    static constexpr double kMost = std::numeric_limits<double>::max();
-
     void extend() {
         kernels_.normals_extend(sums_);
         ++classes_;
     }
 
-    std::int64_t columns() const { return static_cast<std::int64_t>(nb::len(names_)); }
+    std::int64_t columns() const { return row_.columns(); }
 
-    // Read a dict of finite numbers; None, NaN or no entry is missing. False for any other value.
-    bool read(nb::handle row) {
-        if (!PyDict_CheckExact(row.ptr())) return false;
-        bool any = false;
-        for (std::size_t f = 0; f < x_.size(); ++f) {
-            PyObject* name = PyTuple_GetItem(names_.ptr(), static_cast<Py_ssize_t>(f));
-            PyObject* value = PyDict_GetItemWithError(row.ptr(), name);
-            x_[f] = std::numeric_limits<double>::quiet_NaN();
-            if (value == nullptr) {
-                if (PyErr_Occurred() != nullptr) throw nb::python_error();
-                continue;
-            }
-            any = true;
-            if (value == Py_None) continue;
-            if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
-            x_[f] = PyFloat_AsDouble(value);
-            if (x_[f] == -1.0 && PyErr_Occurred() != nullptr) {  // an integer beyond all doubles
-                PyErr_Clear();
-                return false;
-            }
-            if (x_[f] > kMost || x_[f] < -kMost) return false;
-        }
-        return any;
-    }
-
-    nb::tuple names_;
+    DictRow row_;
     const Kernels& kernels_;  // of the instruction set that made the sums
     void* sums_;
     std::int64_t classes_ = 0;
-    std::vector<double> x_;
 };
 
 }  // namespace

@@ -519,6 +519,28 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return np.asarray(top + log_sum)
 
 
+def number_row(row: dict[str, Any], names: tuple[str, ...], most: float) -> list[float] | None:
+    """Return the numbers of a row, NaN where missing; None if a value is no finite number or not below a bound."""
+    values = [row.get(name) for name in names]
+    numbers = all(value is None or isinstance(value, float | int) for value in values)
+    if not numbers or not any(name in row for name in names):
+        return None
+    found = [np.nan if value is None else float(value) for value in values]
+    return None if any(abs(x) >= most for x in found) else found
+
+
+def cell_probabilities(
+    row: dict[str, Any], names: tuple[str, ...], edges: Floats, sizes: Sizes, table: Floats, prior: Floats
+) -> Floats | None:
+    """Return the probability of each class for a row of numbers; None for any other row, or an impossible one."""
+    found = number_row(row, names, np.inf)
+    if found is None:
+        return None
+    scores = prior[None].copy()
+    score_codes(find_cells(np.array([found]), edges, [size - 1 for size in sizes]).T, table, sizes, scores)
+    return scores[0] if np.isfinite(softmax(scores)[0]) else None
+
+
 def best_class(scores: Floats, best: Integers) -> bool:
     """Write the position of each row's first largest score; return whether all of these are finite."""
     for i, row in enumerate(scores):

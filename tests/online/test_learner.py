@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadData, BadOption, CannotMerge
+from tallybayes.errors import BadData, BadOption, CannotMerge, LeftOutWarning
 from tallybayes.online.batch_tally import BatchTally
 from tallybayes.online.normal_tally import NormalTally
 
@@ -183,6 +183,44 @@ def test_texts_and_categories_grow_with_the_rows() -> None:
     labels = [k for _, _, k in mails * 4]
     fitted = tb.fit({**columns, "kind": labels}, "kind", events={"mail": "text", "from": "categorical"}, alpha=1)
     assert learner.model().evidence == fitted.evidence
+
+
+@pytest.mark.parametrize("refresh", [0.0, 0.05])
+def test_histograms_answer_one_row_as_their_model_does_to_the_bit(refresh: float) -> None:
+    learner, rows, fitted = tb.Learner("y", refresh=refresh), numbers(200), None
+    odd: list[Any] = [{"a": None, "b": 3}, {"a": float("nan"), "b": 3}, {"b": True}, {"a": "1.5"}, {"a": 10**30}]
+    for k, row in enumerate(rows):
+        learner.learn(row)
+        if k % 20 == 19:
+            for asked in (*rows[:5], *odd):
+                given = learner.predict_proba(asked)  # may estimate again
+                believed = learner._tally._believed  # type: ignore[union-attr]
+                np.testing.assert_array_equal(given, believed.predict_proba([asked])[0])
+    fitted = tb.fit(rows, "y", calibrate=None)
+    assert learner.model().evidence == fitted.evidence
+    if refresh == 0:
+        np.testing.assert_array_equal(learner.predict_proba(rows[0]), fitted.predict_proba([rows[0]])[0])
+
+
+def test_more_rows_than_wait_at_a_time_are_all_counted() -> None:
+    learner, rows = tb.Learner("y"), numbers(2500)
+    for row in rows:
+        learner.learn({**row, "b": None if row["b"] == 7 else row["b"]})
+    whole = tb.fit([{**row, "b": None if row["b"] == 7 else row["b"]} for row in rows], "y")
+    assert learner.model().evidence == whole.evidence
+
+
+@pytest.mark.parametrize("event", ["histogram", "poisson"])
+def test_a_text_that_is_no_class_is_found_at_once(event: str) -> None:
+    learner = tb.Learner("y", events=event)
+    for k in range(4):
+        learner.learn({"x": k, "y": "pq"[k % 2]})
+    for missing in ("NA", ""):
+        with pytest.warns(LeftOutWarning, match="no class"):
+            learner.learn({"x": 1, "y": missing})
+    with pytest.raises((BadData, UnicodeEncodeError)):
+        learner.learn({"x": 1, "y": "\ud800"})
+    assert learner.model().evidence.rows.to_float().tolist() == [2, 2]
 
 
 def test_the_belief_waits_until_enough_rows_changed() -> None:

@@ -21,7 +21,7 @@ from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import further_markers, markers_of_names
 from tallybayes.sources.to_arrow import check_pointers
 
-__all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_values"]
+__all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_values", "takes_plain_rows"]
 
 # Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
@@ -44,7 +44,7 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
     [[1], [2]]
     """
     most = _MOST_ARRAY_ROWS if isinstance(rows, np.ndarray) else MOST_ROWS
-    if schema.missing != "skip" or not 0 < len(rows) <= most or schema.products or not _takes_plain_rows(schema):
+    if schema.missing != "skip" or not 0 < len(rows) <= most or schema.products or not takes_plain_rows(schema):
         return None
     if isinstance(rows, np.ndarray):
         data = _array(rows, schema, likelihoods, unseen)
@@ -80,7 +80,7 @@ def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
     >>> encode_to_count([{"x": "never"}], model.schema)[0].labels
     (Categories('never'),)
     """
-    if schema.missing != "skip" or schema.products or not _takes_plain_rows(schema):
+    if schema.missing != "skip" or schema.products or not takes_plain_rows(schema):
         return None
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
         return None
@@ -131,7 +131,7 @@ def _texts(rows: Sequence[Mapping[str, Any]], block: Block) -> Texts | None:
         return None
 
 
-def _takes_plain_rows(schema: Schema) -> bool:
+def takes_plain_rows(schema: Schema) -> bool:
     """Return whether values are taken as they are: no column has a reading, no document stands for a missing one."""
     texts = any(block.event.input == "text" for block in schema.blocks)
     return not schema.readings and not (texts and further_markers(schema.missing_values))

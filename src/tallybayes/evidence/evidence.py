@@ -19,6 +19,7 @@ from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
+from tallybayes.events.inputs import Encoded
 from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
@@ -34,8 +35,10 @@ __all__ = [
     "class_totals",
     "count",
     "count_classes",
+    "count_encoded",
     "count_few",
     "count_rows",
+    "no_class",
     "row_weights",
 ]
 
@@ -178,10 +181,16 @@ def count_classes(
 def count_few(schema: Schema, rows: Any) -> Evidence | None:
     """Count a few dicts of plain values without Arrow, or return None if they are not plain enough."""
     encoded = few_rows.encode_to_count(rows, schema) if schema.weight is None else None
-    if encoded is not None and any(_is_text_in(row.get(schema.label), _no_class(schema)) for row in rows):
+    return None if encoded is None else count_encoded(schema, encoded, [row.get(schema.label) for row in rows])
+
+
+def count_encoded(schema: Schema, encoded: Sequence[Encoded], classes_of_rows: list[Any]) -> Evidence | None:
+    """Count encoded rows of plain classes; return None if a class is missing, or of another kind."""
+    missing = no_class(schema)
+    if any(_is_text_in(one, missing) for one in classes_of_rows):
         return None
-    found = None if encoded is None else few_rows.encode_values([row.get(schema.label) for row in rows])
-    if encoded is None or found is None or (found[0] < 0).any():
+    found = few_rows.encode_values(classes_of_rows)
+    if found is None or (found[0] < 0).any():
         return None
     classes, labels = found
     total = class_totals(classes, len(labels), None)
@@ -196,7 +205,7 @@ def _is_text_in(value: object, texts: tuple[str, ...]) -> bool:
     return isinstance(value, str) and value in texts
 
 
-def _no_class(schema: Schema) -> tuple[str, ...]:
+def no_class(schema: Schema) -> tuple[str, ...]:
     """Return the texts that stand for a missing class."""
     return Markers(schema.missing_values, schema.label).of(schema.label)
 

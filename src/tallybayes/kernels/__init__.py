@@ -49,6 +49,7 @@ from .cells import (
 from .contributions import terms_codes, terms_dense
 from .counts import add_columns, count_classes, count_codes, count_pairs, count_sparse, look_up_counts, power_sums
 from .density import density_places, density_sums, density_terms
+from .dict_rows import CellScores, NumberRows
 from .elementwise import add_product, exp, log, log1p, log_gamma, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts, mix_words
@@ -79,6 +80,7 @@ __all__ = [
     "BadEntry",
     "BucketCodes",
     "BucketCounts",
+    "CellScores",
     "ChosenCells",
     "CodedTerms",
     "Codes",
@@ -94,6 +96,7 @@ __all__ = [
     "MixedExperts",
     "NormalSums",
     "NotFinite",
+    "NumberRows",
     "PowerSums",
     "WeighedTerms",
     "Words",

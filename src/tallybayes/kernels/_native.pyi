@@ -344,6 +344,34 @@ class NormalSums:
     def limbs(self) -> tuple[_Limbs, _Limbs, _Limbs, _Limbs, _Limbs]:
         """Return the sums: missing, weight, first and second (C, F), and rows (C, 1)."""
 
+class NumberRows:
+    """Rows of the columns with these names, kept until they are taken; each number is between -most and most.
+
+    A row is a dict that is plain as for `NormalSums`.
+    """
+
+    def __init__(self, names: tuple[str, ...], most: float, /) -> None: ...
+    def append(self, row: object, /) -> bool:
+        """Keep a row; False if it is not plain, and nothing is done."""
+
+    def take(self) -> NDArray[np.float64]:
+        """Return the rows, (n, F) with NaN where a value is missing, and keep none of them."""
+
+    def __len__(self) -> int: ...
+
+class CellScores:
+    """Terms of the cells of numeric columns, for one row after another; a row is a dict as for `NormalSums`.
+
+    `sizes` (F,) are the numbers of cells, `edges` lie between the cells of a column, `table` (sum(sizes), C) has their
+    terms, and `prior` (C,) is what these are added to.
+    """
+
+    def __init__(
+        self, names: tuple[str, ...], edges: _Array, sizes: _Array, table: _Array, prior: _Array, /
+    ) -> None: ...
+    def probabilities(self, row: object, out: _Array, /) -> bool:
+        """Write the probability of each class (C,); False if the row is not plain, or is impossible."""
+
 class MailTokens:
     """The token hashes of some messages, sorted and distinct within each group (0 header, 1 body) of a message."""
 

@@ -55,10 +55,12 @@ class _Numbers(WaitingRows):
     @staticmethod
     def serves(schema: Schema) -> bool:
         """Return whether rows of a schema are numbers only."""
+        if len(schema.blocks) != 1:
+            return False
         event = schema.blocks[0].event
         any_number = event.input == "dense" and type(event).invalid is Event.invalid
         plain = schema.missing == "skip" and not schema.products and schema.weight is None
-        return len(schema.blocks) == 1 and any_number and plain and takes_plain_rows(schema)
+        return any_number and plain and takes_plain_rows(schema)
 
     def add(self, row: Row, label: Any, weight: float, evidence: Evidence) -> bool:
         if not self._rows.append(row):

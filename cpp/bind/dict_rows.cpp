@@ -13,33 +13,38 @@ class NumberRows {
 public:
     NumberRows(nb::tuple names, double most) : row_(std::move(names)), most_(most) {}
 
-    // Return whether the row was plain, with no number beyond the bound, and is now kept.
-    bool append(nb::handle row) {
+    // Return whether the row was plain, with no number beyond the bound, and is now kept with its class.
+    bool append(nb::handle row, nb::handle label) {
         if (!row_.read(row)) return false;
         const double* x = row_.values();
         for (std::int64_t f = 0; f < row_.columns(); ++f)
             if (x[f] >= most_ || x[f] <= -most_) return false;
         rows_.insert(rows_.end(), x, x + row_.columns());
-        ++n_;
+        labels_.append(label);
         return true;
     }
 
-    // Return the rows as an array, (n, F), and keep none.
-    nb::object take() {
-        OwnedArray<double> out(n_ * row_.columns());
-        std::copy(rows_.begin(), rows_.end(), out.data);
-        const std::int64_t n = std::exchange(n_, 0);
-        rows_.clear();
-        return out.give({n, row_.columns()});
+    // Return the rows as an array, (n, F).
+    nb::object values() const {
+        OwnedArray<double> out(size() * row_.columns());
+        std::copy_n(rows_.begin(), size() * row_.columns(), out.data);
+        return out.give({size(), row_.columns()});
     }
 
-    std::int64_t size() const { return n_; }
+    nb::object labels() const { return nb::list(labels_); }
+
+    void clear() {
+        rows_.clear();
+        labels_ = nb::list();
+    }
+
+    std::int64_t size() const { return static_cast<std::int64_t>(nb::len(labels_)); }
 
 private:
     DictRow row_;
     double most_;
-    std::int64_t n_ = 0;
     std::vector<double> rows_;
+    nb::list labels_;
 };
 
 // Cells are looked up here; the kernels that add and normalise the terms are those of many rows, so the bits are theirs.
@@ -105,7 +110,9 @@ void bind_dict_rows(nb::module_& m) {
     nb::class_<NumberRows>(m, "NumberRows")
         .def(nb::init<nb::tuple, double>())
         .def("append", &NumberRows::append)
-        .def("take", &NumberRows::take)
+        .def("values", &NumberRows::values)
+        .def("labels", &NumberRows::labels)
+        .def("clear", &NumberRows::clear)
         .def("__len__", &NumberRows::size);
     nb::class_<CellScores>(m, "CellScores")
         .def(nb::init<nb::tuple, nb::handle, nb::handle, nb::handle, nb::handle>())

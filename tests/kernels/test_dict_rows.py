@@ -55,12 +55,15 @@ def test_rows_are_kept_as_the_reference_keeps_them(seed):
     for _ in range(int(rng.integers(0, 30))):
         row = row_of(rng)
         wanted = reference.number_row(row, NAMES, 1e16)
-        assert rows.append(row) == (wanted is not None)
+        assert rows.append(row, f"class {len(kept)}") == (wanted is not None)
         kept += [] if wanted is None else [wanted]
     assert len(rows) == len(kept)
-    np.testing.assert_array_equal(rows.take(), np.array(kept).reshape(-1, len(NAMES)))
+    np.testing.assert_array_equal(rows.values(), np.array(kept).reshape(-1, len(NAMES)))
+    assert rows.labels() == [f"class {k}" for k in range(len(kept))]
+    rows.clear()
     assert len(rows) == 0
-    assert rows.take().shape == (0, len(NAMES))
+    assert rows.values().shape == (0, len(NAMES))
+    assert rows.labels() == []
 
 
 @pytest.mark.parametrize("bad", NOT_PLAIN)
@@ -70,7 +73,7 @@ def test_other_values_are_not_plain_and_change_nothing(bad):
         kernels.CellScores(("a",), np.zeros(0), [1], np.zeros((1, 2)), np.zeros(2)),
     )
     for row in ({"a": bad}, {}, {"b": 1.0}, [1.0]):
-        assert not rows.append(row)
+        assert not rows.append(row, "no")
         assert not scores.probabilities(row, np.zeros(2))
     assert len(rows) == 0
 

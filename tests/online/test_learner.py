@@ -12,6 +12,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadOption, CannotMerge, LeftOutWarning
+from tallybayes.evidence.evidence import Evidence
 from tallybayes.online.batch_tally import BatchTally
 from tallybayes.online.normal_tally import NormalTally
 
@@ -208,6 +209,23 @@ def test_more_rows_than_wait_at_a_time_are_all_counted() -> None:
         learner.learn({**row, "b": None if row["b"] == 7 else row["b"]})
     whole = tb.fit([{**row, "b": None if row["b"] == 7 else row["b"]} for row in rows], "y")
     assert learner.model().evidence == whole.evidence
+
+
+@pytest.mark.parametrize("value", [1.5, "text"])
+def test_a_count_that_is_interrupted_loses_no_row(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = tb.Learner("y")
+    rows = [{"x": value, "y": "a"}, {"x": value, "y": "b"}]
+    for row in rows:
+        learner.learn(row)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Evidence, "__add__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.model()
+    assert learner.model().evidence == tb.fit(rows, "y", calibrate=None).evidence
 
 
 @pytest.mark.parametrize("event", ["histogram", "poisson"])

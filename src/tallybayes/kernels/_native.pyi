@@ -345,17 +345,23 @@ class NormalSums:
         """Return the sums: missing, weight, first and second (C, F), and rows (C, 1)."""
 
 class NumberRows:
-    """Rows of the columns with these names, kept until they are taken; each number is between -most and most.
+    """Rows of the columns with these names, and their classes; each number is between -most and most.
 
     A row is a dict that is plain as for `NormalSums`.
     """
 
     def __init__(self, names: tuple[str, ...], most: float, /) -> None: ...
-    def append(self, row: object, /) -> bool:
-        """Keep a row; False if it is not plain, and nothing is done."""
+    def append(self, row: object, label: object, /) -> bool:
+        """Keep a row and its class; False if the row is not plain, and nothing is done."""
 
-    def take(self) -> NDArray[np.float64]:
-        """Return the rows, (n, F) with NaN where a value is missing, and keep none of them."""
+    def values(self) -> NDArray[np.float64]:
+        """Return the rows, (n, F) with NaN where a value is missing."""
+
+    def labels(self) -> list[Any]:
+        """Return the classes of the rows."""
+
+    def clear(self) -> None:
+        """Keep none of them."""
 
     def __len__(self) -> int: ...
 

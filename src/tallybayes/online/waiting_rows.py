@@ -50,7 +50,6 @@ class _Numbers(WaitingRows):
 
     def __init__(self, schema: Schema) -> None:
         self._rows = NumberRows(tuple(schema.blocks[0].columns), _LARGEST_NUMBER)
-        self._labels: list[Any] = []
 
     @staticmethod
     def serves(schema: Schema) -> bool:
@@ -63,19 +62,17 @@ class _Numbers(WaitingRows):
         return any_number and plain and takes_plain_rows(schema)
 
     def add(self, row: Row, label: Any, weight: float, evidence: Evidence) -> bool:
-        if not self._rows.append(row):
-            return False
-        self._labels.append(label)
-        return True
+        return self._rows.append(row, label)
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self._rows)
 
     def counted(self, model: Model) -> Model:
-        labels, self._labels = self._labels, []
-        evidence = count_encoded(model.schema, [Dense(self._rows.take())], labels)
+        evidence = count_encoded(model.schema, [Dense(self._rows.values())], self._rows.labels())
         assert evidence is not None  # the classes are plain
-        return model._with(model.evidence + evidence)
+        model = model._with(model.evidence + evidence)
+        self._rows.clear()  # last: somebody may interrupt a count, and rows must not be lost by that
+        return model
 
 
 class _Dicts(WaitingRows):

@@ -38,7 +38,7 @@ from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
 from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
-from tallybayes.sources.take import gather, plain, plain_value, plain_values, take
+from tallybayes.sources.take import gather, plain, plain_value, plain_values, rejoin, take
 from tallybayes.sources.to_arrow import check_depth, is_scipy_sparse
 from tallybayes.sources.where import Where
 
@@ -72,6 +72,7 @@ __all__ = [
     "plain_values",
     "prose_field",
     "read",
+    "rejoin",
     "sparse_of",
     "take",
     "was_bool",

@@ -12,6 +12,7 @@ import pyarrow as pa
 from tallybayes.kernels.sparse_pattern import copy_ranges
 from tallybayes.sources.array_columns import kind_of, matrix_of, sparse_of
 from tallybayes.sources.arrow_stream import as_stream, from_stream
+from tallybayes.sources.to_arrow import view_of
 
 # Bytes of the widest number that is read at once.
 _WORD = 8
@@ -31,7 +32,7 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     {'x': [3, 4], 'y': 'yes'}
     """
     if _is_primitive(batch.schema):
-        return batch.take(pa.array(index))
+        return batch.take(view_of(index))
     columns = [_rows_of(column, index, field) for field, column in zip(batch.schema, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
@@ -40,7 +41,7 @@ def _rows_of(column: pa.Array, index: Index, field: pa.Field) -> pa.Array:
     if _is_plain_matrix(field, column):
         return _rows_of_matrix(column, index)
     found = _gather_sparse([(column, index)], field) if _is_plain_sparse(field, column) else None
-    return column.take(pa.array(index)) if found is None else found
+    return column.take(view_of(index)) if found is None else found
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:

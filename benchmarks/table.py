@@ -34,6 +34,17 @@ class Growing:
         return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self._rows])
 
 
+def times(ratio: float) -> str:
+    """Return a ratio as text, with a digit more where it is small.
+
+    Examples
+    --------
+    >>> times(0.244), times(9.96), times(1234.5)
+    ('0.2×', '10.0×', '1234×')
+    """
+    return f"{ratio:.1f}×" if ratio < 10 else f"{ratio:.0f}×"
+
+
 def seconds(value: float) -> str:
     """Return a time in a suitable unit."""
     if value < 1e-3:

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import tallybayes as tb
 from benchmarks.clock import best, each
 from benchmarks.estimators import MISSED
-from benchmarks.table import Growing, seconds
+from benchmarks.table import Growing, seconds, times
 
 # The same as GaussianNB: normal densities, maximum likelihood, no calibration.
 _CHOICES: dict[str, Any] = {"events": "gaussian", "estimate": "mle", "calibrate": None}
@@ -41,9 +41,9 @@ def _beside(table: Growing, what: str, X: Any, y: Any, how: str, folds: Any, wan
     mine = _least(partial(tb.validate, X, y, how, **_CHOICES), 4 * repeat)
     peer = _least(partial(cross_val_score, GaussianNB(), X, y, cv=folds), min(repeat, 2))
     cross = "" if peer / mine >= want else f" {MISSED}"
-    table.add(f"{what}, plain", seconds(mine), seconds(peer), f"{peer / mine:.0f}×{cross}", f"{want:g}×")
+    table.add(f"{what}, plain", seconds(mine), seconds(peer), f"{times(peer / mine)}{cross}", f"{want:g}×")
     default = _least(partial(tb.validate, X, y, how), 2)
-    table.add(f"{what}, by default", seconds(default), seconds(peer), f"{peer / default:.0f}×", "–")
+    table.add(f"{what}, by default", seconds(default), seconds(peer), times(peer / default), "–")
 
 
 def _one_pass(table: Growing, repeat: int) -> None:

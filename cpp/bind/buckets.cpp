@@ -150,6 +150,8 @@ nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
     return codes.give({F, n});
 }
 
+constexpr int64_t kFewer = 8;  // as many times fewer keys are inserted: finding a place costs about as many comparisons
+
 // Merge two rising lists of keys without their `shift` low bits; return how many remain.
 int64_t merge_keys(const BucketsBuffer& left, const BucketsBuffer& right, int64_t f, int64_t shift, int64_t* out) {
     const int64_t *a = left.keys + left.offsets[f], *a_end = left.keys + left.offsets[f + 1];
@@ -172,6 +174,34 @@ void place_keys(const BucketsBuffer& side, int64_t f, int64_t shift, const int64
     }
 }
 
+// Insert a few keys into the buckets of a column, and write the places of both sides; return how many there are then, or
+// -1 where buckets have to grow. What lies between two of the few is copied.
+int64_t insert_keys(const BucketsBuffer& left, const BucketsBuffer& right, int64_t f, int64_t start, int64_t* merged,
+                    int64_t* mine, int64_t* theirs) {
+    const int64_t *a = left.keys + left.offsets[f], *const a_end = left.keys + left.offsets[f + 1], *const first = a;
+    const int64_t *b = right.keys + right.offsets[f], *const b_end = right.keys + right.offsets[f + 1];
+    const int64_t shift = left.shifts[f], few = b_end - b;
+    if (right.shifts[f] > shift || kFewer * few > a_end - a || (a_end - a) + few > FindBucketsTask::kMost) return -1;
+    int64_t size = 0;
+    const auto copy_to = [&](const int64_t* end) {
+        const int64_t before = size - (a - first);
+        for (; a != end; ++a) {
+            mine[a - left.keys] = start + (a - first) + before;
+            merged[size++] = *a;
+        }
+    };
+    for (; b != b_end; ++b) {
+        const int64_t key = static_cast<int64_t>(static_cast<std::uint64_t>(*b >> shift) << shift);
+        copy_to(std::lower_bound(a, a_end, key));
+        const bool same = size > 0 && merged[size - 1] == key, known = a != a_end && *a == key;
+        if (!same && known) copy_to(a + 1);
+        else if (!same) merged[size++] = key;
+        theirs[b - right.keys] = start + size - 1;
+    }
+    copy_to(a_end);
+    return size;
+}
+
 nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb::handle other_keys,
                        nb::handle other_sizes, nb::handle other_shifts) {
     const auto F = static_cast<int64_t>(nb::len(shifts));
@@ -183,6 +213,13 @@ nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
         const nb::gil_scoped_release unlocked;
         for (int64_t f = 0; f < F; ++f) {
             int64_t shift = std::max(left.shifts[f], right.shifts[f]), *merged = both.data + total;
+            const int64_t quick = insert_keys(left, right, f, total, merged, mine.data, theirs.data);
+            if (quick >= 0) {
+                joint_sizes.data[f] = quick;
+                joint_shifts.data[f] = shift;
+                total += quick;
+                continue;
+            }
             int64_t size = merge_keys(left, right, f, shift, merged);
             while (size > FindBucketsTask::kMost) size = merge_keys(left, right, f, ++shift, merged);
             place_keys(left, f, shift, merged, total, mine.data);

@@ -222,14 +222,24 @@ nb::tuple pair_rows(nb::handle by_pair, nb::handle sizes, double least) {
     return nb::make_tuple(out.give({rows, C}), known);
 }
 
-// Rows of terms as columns, less the largest of each; whether all are numbers.
+// Rows of terms as columns, (n, C) or (F, n, C), less the largest of each; whether all are numbers.
 bool shift_rows(nb::handle rows, bool by_class, double least, nb::handle out) {
-    const Matrix from(rows, "rows", -1, -1);
-    const int64_t n = from.size(by_class ? 1 : 0), C = from.size(by_class ? 0 : 1);
-    const Matrix to(out, "out", C, n, true);
+    const Buffer from(rows, "rows"), to(out, "out", true);
+    const int axis = from.ndim() == 3 ? 1 : 0;  // that of rows
+    from.need_axes(2 + axis);
+    to.need_axes(2 + axis);
+    const int64_t F = axis == 0 ? 1 : from.size(0);
+    const int64_t n = from.size(axis + (by_class ? 1 : 0)), C = from.size(axis + (by_class ? 0 : 1));
+    if (to.size(axis) != C || to.size(axis + 1) != n || (axis == 1 && to.size(0) != F))
+        refuse("out", "shape (C, n) or (F, C, n)", "another");
     if (C == 0) refuse("rows", "a number for each class", "none");
+    const auto* source = from.all<const double>(Type::f64, "float64");
+    auto* target = to.all<double>(Type::f64, "float64");
     const nb::gil_scoped_release unlocked;
-    return pairs::shift(from.data, n, C, by_class, least, to.data);
+    bool known = true;
+    for (int64_t f = 0; f < F; ++f, source += n * C, target += n * C)
+        known &= pairs::shift(source, n, C, by_class, least, target);
+    return known;
 }
 
 }  // namespace

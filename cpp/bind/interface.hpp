@@ -170,7 +170,8 @@ struct LeaveDenseTask {
     bool student;
     void (*lost)(void*, std::int64_t row, std::int64_t column);  // called with `lost_to` for each cell skipped
     void* lost_to;
-    double* out;  // OUT (n, C), added to
+    bool apart;   // whether each column is written by itself
+    double* out;  // OUT (n, C), or (F, n, C), added to
 };
 
 // Two experts on the cells of numeric columns: see dense/experts.hpp. K cells of all columns together.

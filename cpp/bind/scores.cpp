@@ -47,11 +47,15 @@ void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::ha
 
 nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moments, nb::handle whole, nb::handle full,
                        nb::handle less, double floor, bool student, nb::handle out) {
-    const Matrix scores(out, "out", -1, -1, true);
+    const Buffer scores(out, "out", true);
+    const bool apart = scores.ndim() == 3;
+    if (!apart) scores.need_axes(2);
+    auto* const sums = scores.all<double>(Type::f64, "float64");
     const ClassBuffer own(classes);
-    own.need_length(scores.size(0));
-    const TableBuffer table(columns, scores.size(0), true);
-    const std::int64_t C = scores.size(1), F = table.table().n_columns;
+    own.need_length(scores.size(apart ? 1 : 0));
+    const TableBuffer table(columns, own.length(), true);
+    const std::int64_t C = scores.size(apart ? 2 : 1), F = table.table().n_columns;
+    if (apart) scores.need_length(F);
     const Matrix by_class(moments, "moments", 4 * C, F), over_all(whole, "whole", 4, F);
     const CoefficientBuffer all(full, "full", C, F), fewer(less, "less", C, F);
     std::vector<std::int64_t> lost;
@@ -63,7 +67,7 @@ nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moment
     const double *m = by_class.data, *w = over_all.data;
     run(&Kernels::leave_dense,
         LeaveDenseTask{table.table(), own.data, C, m, m + C * F, m + 2 * C * F, m + 3 * C * F, w, w + F, w + 2 * F,
-                       w + 3 * F, all.view, fewer.view, floor, student, note, &lost, scores.data});
+                       w + 3 * F, all.view, fewer.view, floor, student, note, &lost, apart, sums});
     nb::list cells;
     for (const std::int64_t number : lost) cells.append(number);
     return cells;

@@ -5,6 +5,7 @@
 #include "bind/owned.hpp"
 #include "bind/terms.hpp"
 #include "dense/fit_rounds.hpp"
+#include "dense/weighted_sum.hpp"
 
 namespace tally {
 
@@ -231,6 +232,23 @@ nb::tuple find_precisions(nb::handle groups, nb::handle curvature, nb::handle nu
     return nb::make_tuple(array_of(found), given.view->decided(curves, found));
 }
 
+// Sum terms (U, D, n), each times its weight.
+void weighted_sum(nb::handle weights, nb::handle terms, nb::handle out) {
+    const Buffer by(weights, "weights"), from(terms, "terms");
+    by.need_axes(1);
+    from.need_axes(3);
+    from.need_length(by.size(0));
+    from.need_type(is_real(from.type()), "float64 or float32");
+    from.need_aligned();
+    const std::int64_t D = from.size(1), n = from.size(2);
+    if (n > 1 && from.stride(2) != size_of(from.type())) refuse("terms", "rows whose numbers follow each other", "others");
+    const Matrix to(out, "out", D, n, true);
+    const auto* factors = by.all<const double>(Type::f64, "float64");
+    const nb::gil_scoped_release unlocked;
+    const auto sum = from.type() == Type::f64 ? weighted::sum<double> : weighted::sum<float>;
+    sum(factors, from.base(), by.size(0), D, n, from.stride(0), from.stride(1), to.data);
+}
+
 }  // namespace
 
 void bind_weights(nb::module_& m) {
@@ -241,6 +259,7 @@ void bind_weights(nb::module_& m) {
     m.def("fit_terms", &fit_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
           nb::arg(), nb::arg(), nb::arg().none());
     m.def("find_precisions", &find_precisions);
+    m.def("weighted_sum", &weighted_sum);
 }
 
 }  // namespace tally

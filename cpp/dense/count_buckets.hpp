@@ -1,8 +1,8 @@
 // The rows of each class in each bucket of numbers, for few rows or many classes: see dense/buckets.hpp.
 //
 // Many rows are counted in tiles (dense/count_numbers.hpp). Few rows are not worth clearing and emptying a tile for, and
-// many classes would not leave it in the caches.
-// Cost: 4 to 6 ns per value. Twin: reference.count_buckets.
+// many classes would not leave it in the caches. A handful is not worth a table either, of 45 kB for each column.
+// Cost: 4 to 6 ns per value; of a handful, a comparison with each one before. Twin: reference.count_buckets.
 #pragma once
 
 #include "dense/bucket_places.hpp"
@@ -10,6 +10,7 @@
 namespace tally::TALLY_ISA {
 
 constexpr i64 kCountRows = 2048;  // rows to count at a time: what is kept of them stays in the second cache
+constexpr i64 kHandful = 32;      // rows whose numbers are compared with each other
 
 // Count one row of some columns where a plain array lacks a number; plain arrays may move.
 TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
@@ -79,9 +80,34 @@ inline void count_buckets(const FindBucketsTask& task, BucketTable* tables) {
             }
 }
 
+// Each number of a handful is a bucket of its own.
+inline void count_handful(const FindBucketsTask& task) {
+    const i64 n = task.table.n_rows, C = task.n_classes;
+    for (i64 f = 0; f < task.table.n_columns; ++f) {
+        i64 *const keys = task.keys + f * n, size = 0;
+        u32* const counters = task.counts + (f * (BucketTable::kMost + 2) + 1) * C;
+        for (i64 i = 0; i < n; ++i) {
+            const double x = real_element(task.table.columns[f], i);
+            if (is_nan(x)) continue;
+            const i64 key = ordered_bits(x);
+            i64 code = 0;
+            while (code < size && keys[code] != key) ++code;
+            keys[code] = key;
+            size = larger(size, code + 1);
+            ++counters[code * C + task.classes[i]];
+        }
+        task.sizes[f] = size;
+        task.shifts[f] = 0;
+    }
+}
+
 inline Fault find_buckets(const FindBucketsTask& task) {
     const PlainArithmetic plain;
     const i64 n = task.table.n_rows;
+    if (task.codes == nullptr && n <= kHandful) {
+        count_handful(task);
+        return {};
+    }
     BucketTable tables[kBlockColumns];
     if (task.codes == nullptr) {
         count_buckets(task, tables);

@@ -11,7 +11,8 @@
 //
 // where the row's own class uses the coefficients for one row less.
 // IN: table (n, F) of doubles or floats; classes (n,); moments and coefficients (C, F), the column's moments (F,).
-// OUT: out (n, C), added to; lost: cells (i, f) that were skipped because subtracting the row cancels too many digits.
+// OUT: out (n, C), or (F, n, C) if columns are kept apart, added to; lost: cells (i, f) that were skipped because
+// subtracting the row cancels too many digits.
 // The caller guarantees: m2 of a class or column is 0 only if all its values are equal. A row's scores depend on that
 // row alone, to the last bit.
 // Cost: about 20 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
@@ -39,8 +40,10 @@ public:
     void score(i64 start, const i32* order, i64 count, i64 own) {
         count_ = count;
         for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, count - 1)];
-        for (i64 f0 = 0; f0 < F_; f0 += kColumns) {
-            const i64 width = smaller(kColumns, F_ - f0);
+        const i64 at_once = task_.apart ? 1 : kColumns;
+        for (i64 f0 = 0; f0 < F_; f0 += at_once) {
+            const i64 width = smaller(at_once, F_ - f0);
+            double* const out = task_.out + (task_.apart ? f0 * task_.table.n_rows * task_.n_classes : 0);
             read(f0, width);
             holes_ = all(0.0);
             for (i64 f = 0; f < width; ++f) take_out(f0 + f, own, f * kRows);
@@ -55,7 +58,7 @@ public:
                              : add<false, false>(task_.full, c, f0, width, sum);
                 double score[kRows];
                 for (int v = 0; v < V; ++v) store(score + 4 * v, sum[v]);
-                for (i64 i = 0; i < count; ++i) task_.out[rows_[i] * task_.n_classes + c] += score[i];
+                for (i64 i = 0; i < count; ++i) out[rows_[i] * task_.n_classes + c] += score[i];
             }
         }
     }

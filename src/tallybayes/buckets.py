@@ -105,6 +105,10 @@ class Buckets:
 
         Two buckets of one side may have the same place: where one side is coarser, or both together are too many.
         """
-        joined = kernels.join_buckets(*Buckets.arrays(mine), *Buckets.arrays(theirs))
-        labels = Buckets.split(joined.keys, joined.sizes, joined.shifts)
+        keys, sizes, shifts = Buckets.arrays(mine)
+        joined = kernels.join_buckets(keys, sizes, shifts, *Buckets.arrays(theirs))
+        if np.array_equal(joined.sizes, sizes) and np.array_equal(joined.shifts, shifts):  # no new one
+            labels = tuple(mine)
+        else:
+            labels = Buckets.split(joined.keys, joined.sizes, joined.shifts)
         return labels, joined.mine.astype(np.intp, copy=False), joined.theirs.astype(np.intp, copy=False)

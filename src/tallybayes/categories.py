@@ -265,7 +265,7 @@ def _rank(
     """
     if pa.types.is_floating(values.type):
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-    labels = Categories.of(values.filter(pa.array(seen)).drop_null())
+    labels = Categories.of((values if seen.all() else values.filter(pa.array(seen))).drop_null())
     rank = np.full(len(values) + 1, -1, np.int32)  # the last entry is for nulls, whose code is −1
     rank[:-1] = np.where(lost, OUTSIDE, labels.find(values))
     codes = rank[used]

@@ -15,7 +15,7 @@ from tallybayes import kernels
 from tallybayes.engines import Columns
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
-from tallybayes.sources import Source
+from tallybayes.sources import Source, view_of
 from tallybayes.storage.portable_models import PortableModels
 
 # The names of each method's columns, each followed by a class in brackets.
@@ -73,7 +73,7 @@ class Answers(Columns):
                 columns.append(self._classes(rows, numbers))
             else:
                 parts = numbers[method]
-                columns += [pa.array(np.ascontiguousarray(part[:, c])) for part in parts for c in range(part.shape[1])]
+                columns += [view_of(part[:, c]) for part in parts for c in range(part.shape[1])]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _numbers(self, method: str, rows: Source) -> list[Floats]:
@@ -88,7 +88,7 @@ class Answers(Columns):
             best = np.empty(len(first[0]), np.int64)
             if not kernels.best_class(first[0], best):  # rows that no class makes possible
                 best = np.argmax(first[0], axis=1)
-            return self._model.evidence.classes.array.take(pa.array(best))
+            return self._model.evidence.classes.array.take(view_of(best))
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
     def __reduce__(self) -> tuple[Any, ...]:

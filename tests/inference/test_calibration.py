@@ -18,6 +18,7 @@ from tallybayes.fitting import FitOptions, begin
 from tallybayes.inference import calibrate, leave_one_out
 from tallybayes.inference.calibration import Calibration
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.inference.temperature import fit_temper
 from tallybayes.storage.model_file import dump, parse_bytes
 
@@ -92,6 +93,26 @@ def test_the_temperature_is_that_of_the_scores_of_rows_left_out(room: int) -> No
     assert calibration.after == pytest.approx(left.mean())
     assert calibration.before == pytest.approx(np.mean(logsumexp(scores, axis=1) - scores[np.arange(120), places]))
     assert calibration.after < calibration.before
+
+
+@pytest.mark.parametrize("events", ["gaussian", "categorical"])
+@pytest.mark.parametrize("n", [60, 600], ids=["one slice", "slices"])
+def test_wide_rows_are_calibrated_where_they_are(events: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(n)
+    y = rng.integers(0, 3, n)
+    X = rng.integers(0, 3, (n, 4100)) + (y == 1)[:, None]
+    X[1], y[1] = X[0], y[0]  # the same row twice
+    order = rng.permutation(n)
+    models = [
+        tb.fit(X, y, events=events),
+        tb.fit(X, y, events=events, threads=2),
+        tb.fit(X[order], y[order], events=events),
+    ]
+    monkeypatch.setattr(SampledRows, "in_place", lambda *_: None)
+    models.append(tb.fit(X, y, events=events))
+    first, *others = (dump(model) for model in models)
+    assert all(other == first for other in others)
+    assert models[0].calibration == models[-1].calibration
 
 
 def test_with_one_weight_probabilities_are_made_of_weighted_terms() -> None:

@@ -703,6 +703,15 @@ def weigh_terms(
     return _weigh(base, whole, codes, classes, weights, share, scale, bias, table, curved)
 
 
+def weighted_sum(weights: Floats, terms: NDArray[Any]) -> Floats:
+    """Add one term after the other; products have the type of the terms."""
+    out = np.zeros(terms.shape[1:])
+    for weight, term in zip(weights.tolist(), terms, strict=True):
+        if weight:
+            out += weight * term
+    return out
+
+
 def _weigh(
     base: Floats,
     terms: Floats,

@@ -18,7 +18,7 @@ EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, 1e308, -1e308, np.inf, -np.inf, np.
 @st.composite
 def numbers(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n, columns = draw(st.sampled_from([0, 1, 255, 256, 257, 3000])), draw(st.sampled_from([0, 1, 3, 8, 9]))
+    n, columns = draw(st.sampled_from([0, 1, 7, 32, 33, 255, 256, 257, 3000])), draw(st.sampled_from([0, 1, 3, 8, 9]))
     x = rng.normal(size=(n, columns))
     if draw(st.booleans()):
         x *= 10.0 ** rng.integers(-300, 300, x.shape)
@@ -231,6 +231,19 @@ def test_buckets_of_parts_join_to_those_of_all_rows(seed, n, digits):
         assert all((one == other).all() for one, other in zip(got, want, strict=True))
         assert all((one == other).all() for one, other in zip(got[:3], whole, strict=True))
     assert (whole[1] <= MOST_BUCKETS).all()
+
+
+@given(seed=st.integers(0, 2**32), few=st.sampled_from([0, 1, 2, 9]), digits=st.sampled_from([1, 2, 9]))
+@examples(60)
+def test_a_few_keys_are_inserted_where_a_merge_puts_them(seed, few, digits):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(int(rng.choice([100, 1023, 1500])), 3)).round(digits) * [1.0, 1e-9, 1e12]
+    known, new = x[rng.integers(0, len(x), (few, 3)), [0, 1, 2]], rng.normal(size=(few, 3)).round(digits)
+    y = np.where(rng.random((few, 3)) < 0.5, known, new * [1.0, 1e-9, 1e12])
+    y[rng.random(y.shape) < 0.1] = rng.choice([1e300, -1e300, 0.0, np.nan])
+    for part in (sorted_buckets(x) + sorted_buckets(y), sorted_buckets(y) + sorted_buckets(x)):
+        got, want = kernels.join_buckets(*part), reference.join_buckets(*part)
+        assert all((one == other).all() for one, other in zip(got, want, strict=True))
 
 
 @pytest.mark.parametrize("order", ["given", "reversed", "sorted"])

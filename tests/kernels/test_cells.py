@@ -156,11 +156,23 @@ def test_rows_are_shifted_as_the_reference_does(n, C, order, strange):
     np.testing.assert_array_equal(out, wanted)
 
 
+@pytest.mark.parametrize("F", [1, 3])
+def test_rows_of_several_columns_are_shifted_one_by_one(F):
+    rows = np.random.default_rng(0).normal(0, 3, (F, 9, 2))
+    out = np.empty((F, 2, 9))
+    assert kernels.shift_rows(rows, out, least=-4.0)
+    np.testing.assert_array_equal(out, [reference.shift_rows(one, least=-4.0)[0] for one in rows])
+    rows[F - 1, 3, 1] = np.nan
+    assert not kernels.shift_rows(rows, out, least=-4.0)
+
+
 def test_pairs_of_other_shapes_are_refused():
     with pytest.raises(ValueError, match="by_pair: wanted shape"):
         kernels.pair_rows(np.zeros((2, 3)), [4], least=-1.0)
     with pytest.raises(ValueError, match="out: wanted shape"):
         kernels.shift_rows(np.zeros((2, 3)), np.zeros((2, 3)), least=-1.0)
+    with pytest.raises(ValueError, match="out: wanted shape"):
+        kernels.shift_rows(np.zeros((2, 2, 3)), np.zeros((3, 3, 2)), least=-1.0)
     with pytest.raises(ValueError, match="rows: wanted a number for each class"):
         kernels.shift_rows(np.zeros((2, 0)), np.zeros((0, 2)), least=-1.0)
 

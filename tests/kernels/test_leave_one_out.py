@@ -69,6 +69,25 @@ def test_rows_are_taken_out(each_isa, as_table, student, drawn, form):
 
 
 @pytest.mark.parametrize("student", [False, True])
+@given(drawn=counted(), form=st.sampled_from(["rows", "columns", "slice", "fortran"]))
+@examples(30)
+def test_columns_are_kept_apart(each_isa, as_table, student, drawn, form):
+    x, classes, moments, whole, full, less = drawn
+    n, F = x.shape
+    for _ in each_isa():
+        got, wanted = np.ones((F, n, 3)), np.ones((F, n, 3))
+        cells = kernels.leave_dense(as_table(x, form), *drawn[1:], got, floor=1e-9, student=student)
+        lost = []
+        for f in range(F):
+            at = slice(f, f + 1)
+            parts = (Coefficients(*(part[:, at].copy() for part in each)) for each in (full, less))
+            given = x[:, at], classes, moments[:, :, at].copy(), whole[:, at].copy(), *parts
+            lost += [(i, f) for i, _ in kernels.leave_dense(*given, wanted[f], floor=1e-9, student=student)]
+        np.testing.assert_array_equal(got, wanted)
+        assert sorted(map(tuple, cells)) == sorted(lost)
+
+
+@pytest.mark.parametrize("student", [False, True])
 def test_a_rows_scores_depend_on_that_row_alone(each_isa, student):
     rng = np.random.default_rng(0)
     x, classes = rng.normal(size=(300, 40)), rng.integers(0, 3, 300).astype(np.int32)
@@ -98,3 +117,6 @@ def test_invalid_arguments_are_refused():
         kernels.leave_dense(
             good[0], np.ones(1, np.int32), *good[2:], six, six, np.zeros((1, 1)), floor=1e-9, student=True
         )
+    for shape in ((2, 1, 1), (1, 2, 1), (1,)):
+        with pytest.raises(ValueError, match="wanted"):
+            kernels.leave_dense(*good, six, six, np.zeros(shape), floor=1e-9, student=True)

@@ -143,3 +143,30 @@ def test_a_code_outside_the_table_is_refused(code):
     with pytest.raises(ValueError, match=f"codes: wanted rows of the table, or -1, got {code}, row 257"):
         kernels.weigh_terms(*given)
     assert kernels.weigh_terms(*given, rows=slice(0, 257)).loss > 0  # the others are not read
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    U=st.sampled_from([0, 1, 7]),
+    D=st.sampled_from([1, 3]),
+    n=st.sampled_from([0, 1, 5, 1023, 1025, 3000]),
+    kind=st.sampled_from([np.float64, np.float32]),
+    part=st.booleans(),
+)
+@examples(50)
+def test_weighted_sums_are_those_of_the_twin(seed, U, D, n, kind, part):
+    rng = np.random.default_rng(seed)
+    weights = np.where(rng.random(U) < 0.3, 0.0, rng.normal(size=U))
+    terms = rng.normal(size=(U, D, n + 2)).astype(kind)[:, :, 2 if part else 0 :]
+    np.testing.assert_array_equal(kernels.weighted_sum(weights, terms), reference.weighted_sum(weights, terms))
+
+
+def test_terms_of_other_shapes_are_not_summed():
+    with pytest.raises(ValueError, match="terms: wanted length 2"):
+        kernels.weighted_sum(np.ones(2), np.ones((3, 1, 1)))
+    with pytest.raises(ValueError, match="terms: wanted 3 axes"):
+        kernels.weighted_sum(np.ones(2), np.ones((2, 1)))
+    with pytest.raises(ValueError, match="terms: wanted rows whose numbers follow each other"):
+        kernels.weighted_sum(np.ones(2), np.ones((2, 2, 4))[:, :, ::2])
+    with pytest.raises(TypeError, match="terms"):
+        kernels.weighted_sum(np.ones(2), np.ones((2, 1, 1), int))

@@ -308,6 +308,18 @@ def test_probabilities_that_are_set_by_hand_are_used(name: str) -> None:
     same(mine.feature_log_prob_, getattr(theirs, name)().fit(X, y).feature_log_prob_, "feature_log_prob_")
 
 
+@pytest.mark.parametrize("name", COUNTS)
+def test_probabilities_that_are_changed_in_place_are_used(name: str) -> None:
+    X, y = rows()
+    mine, peer = fitted(name, X, y)
+    mine.predict(X)  # what it keeps of this must not be used below
+    for estimator in (mine, peer):
+        estimator.feature_log_prob_[1] -= 0.5
+    same(mine.predict_proba(X), peer.predict_proba(X), "predict_proba")
+    mine.fit(X, y)
+    same(mine.predict_proba(X), getattr(theirs, name)().fit(X, y).predict_proba(X), "predict_proba")
+
+
 @pytest.mark.parametrize("few", [1, 7, 100])
 def test_a_few_rows_of_many_categories_are_answered_as_among_many(few):
     rng = np.random.default_rng(3)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import random_array
 
-from tallybayes.sources import gather, read, take
+from tallybayes.sources import gather, read, rejoin, take
 
 
 def batch(seed: int, kind: type) -> pa.RecordBatch:
@@ -68,3 +68,26 @@ def test_sparse_rows_of_several_batches_in_any_order(shared: bool, pieces: list[
     found = gather(list(zip(each, index, strict=True)), order)
     found.validate(full=True)
     assert pa.Table.from_batches([found]).equals(want.take(pa.array(order)).combine_chunks(), check_metadata=True)
+
+
+def test_slices_of_a_matrix_are_joined_without_a_copy() -> None:
+    X = np.arange(30.0).reshape(10, 3)
+    [whole] = read(X)
+    parts = [whole.slice(0, 4), whole.slice(4, 1), whole.slice(5)]
+    joined = rejoin(parts)
+    assert joined is not None
+    assert joined.equals(whole, check_metadata=True)
+    assert joined.column(0).values.buffers()[1].address == whole.column(0).values.buffers()[1].address
+    part = rejoin(parts[1:])
+    assert part is not None
+    assert part.equals(whole.slice(4))
+
+
+def test_other_batches_are_not_joined() -> None:
+    one, other = (next(iter(read(np.full((4, 3), float(k))))) for k in range(2))
+    assert rejoin([one, other]) is None  # other memory
+    assert rejoin([one.slice(2), one.slice(0, 2)]) is None  # another order
+    assert rejoin([one.slice(0, 1), one.slice(2)]) is None  # a gap
+    assert rejoin([one, next(iter(read(np.ones((4, 2)))))]) is None  # another width
+    assert rejoin([batch(0, np.float64).slice(0, 3), batch(0, np.float64).slice(3)]) is None  # lists
+    assert rejoin([one]) is one

@@ -41,12 +41,12 @@ def _table(same: Same[Sequence[Categories]]) -> _Table | None:
     slots = same.one
     if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
         return None
-    values = [slot.array.to_numpy() for slot in slots]
-    low, high = int(min(v[0] for v in values)), int(max(v[-1] for v in values))
+    sizes = np.array([len(slot) for slot in slots])
+    values = np.concatenate([slot.array.to_numpy() for slot in slots])  # rising in each column
+    low, high = int(values.min()), int(values.max())
     if high - low >= DIRECT_SPAN:
         return None
-    unseen = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
-    rows = np.repeat(unseen[:, None], high - low + 2, axis=1)
-    for f, v in enumerate(values):
-        rows[f, v - low] = unseen[f] - len(v) + np.arange(len(v))
+    unseen = np.cumsum(sizes + 1) - 1  # each column's row for a value never seen
+    rows, column = np.repeat(unseen[:, None], high - low + 2, axis=1), np.repeat(np.arange(len(slots)), sizes)
+    rows[column, values - low] = np.arange(len(values)) + column  # every column before has a row more than values
     return _Table(low, np.full(len(slots), high - low + 2, np.int64), rows.ravel())

@@ -21,12 +21,21 @@ from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import further_markers, markers_of_names
 from tallybayes.sources.to_arrow import check_pointers
 
-__all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_values", "takes_plain_rows"]
+__all__ = [
+    "MOST_ROWS",
+    "encode",
+    "encode_among",
+    "encode_sparse",
+    "encode_to_count",
+    "encode_values",
+    "takes_plain_rows",
+]
 
 # Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
 _MOST_SPARSE_ROWS = 1024  # they need several Arrow arrays
 _MOST_ARRAY_ROWS = 1024  # an array of floats is taken as it is
+_FEW_CLASSES = 16  # rows are counted in all of them: with more, it is quicker to count in their own and move the sums
 _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
 _TYPES = {str: pa.string(), int: pa.int64(), bool: pa.bool_()}
 _NUMBERS = (float, int, bool, type(None))
@@ -151,6 +160,24 @@ def _to_count(rows: Sequence[Mapping[str, Any]], block: Block, missing: Sequence
         return None
     codes, labels = zip(*found, strict=True)
     return Codes(tuple(codes), np.array([len(one) for one in labels], np.int64), tuple(labels))
+
+
+def encode_among(values: list[Any], known: Categories) -> tuple[npt.NDArray[np.int32], Categories] | None:
+    """Return the codes of values among a few known ones; None where one is not among them.
+
+    Examples
+    --------
+    >>> known = Categories.of([0, 1])
+    >>> encode_among([1, 1], known)[0], encode_among([True], known), encode_among([2], known)
+    (array([1, 1], dtype=int32), None, None)
+    """
+    if not 0 < len(known) <= _FEW_CLASSES:
+        return None
+    kind = type(known.values[0])
+    if kind not in _TYPES or any(type(value) is not kind for value in values):  # True equals 1
+        return None
+    codes = [known.positions.get(value, -1) for value in values]
+    return None if min(codes) < 0 else (np.array(codes, np.int32), known)
 
 
 def encode_values(values: list[Any]) -> tuple[npt.NDArray[np.int32], Categories] | None:

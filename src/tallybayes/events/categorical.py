@@ -252,7 +252,7 @@ def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)
 def _columns_without_one(
     statistic: Statistic, data: Codes, classes: ClassCodes, full: Floats, less: Floats
 ) -> Iterator[Floats]:
-    """Yield the log-probabilities of each column, (n, C), the row's own class having one row less."""
+    """Yield the log-probabilities of each column, (1, n, C), the row's own class having one row less."""
     starts = np.cumsum(statistic.sizes + 1) - statistic.sizes - 1
     for f, start in enumerate(starts.tolist()):
         code = data.of_column(f, slice(0, len(data)))
@@ -260,7 +260,7 @@ def _columns_without_one(
         place, out = start + code[present], np.zeros((len(data), full.shape[1]))
         out[present] = full[place]
         out[present, classes[present]] = less[place, classes[present]]
-        yield out
+        yield out[None]
 
 
 def _tables_without_one(statistic: Statistic, options: EstimateOptions) -> tuple[Floats, Floats]:

@@ -54,12 +54,24 @@ class CellHashes:
 
     def of_values(self, data: Codes) -> kernels.Words:  # (Σ sizes,)
         """Return the hash of each value that codes stand for."""
-        pairs = zip(data.labels, self.seeds, strict=True)
-        return np.concatenate([np.zeros(0, np.int64), *(hash_values(labels, int(seed)) for labels, seed in pairs)])
+        each, before, texts = [np.zeros(0, np.int64)], None, None
+        for labels, seed in zip(data.labels, self.seeds.tolist(), strict=True):
+            if labels is not before:  # the columns of a matrix share theirs
+                before, texts = labels, _texts(labels)
+            each.append(_hash(texts, seed))
+        return np.concatenate(each)
 
 
 def hash_values(labels: Categories, seed: int) -> kernels.Words:
     """Return the hash of each value of a column."""
-    out = np.zeros(len(labels), np.int64)
-    kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
+    return _hash(_texts(labels), seed)
+
+
+def _texts(labels: Categories) -> pa.Array:
+    return pc.cast(labels.array, pa.string())
+
+
+def _hash(texts: pa.Array, seed: int) -> kernels.Words:
+    out = np.zeros(len(texts), np.int64)
+    kernels.hash_texts(texts, seed, out)
     return out

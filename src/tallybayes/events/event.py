@@ -74,7 +74,8 @@ class LeftOut:
     measure : callable
         Returns the sizes.
     columns : callable, optional
-        Takes options; yields what `add` adds, column by column, where that is quicker than one column at a time.
+        Takes options; yields what `add` adds for one column after the other, where that is quicker than to add each
+        alone: some of them at a time, (k, n, C).
     pairs : callable, optional
         Takes options; returns the same for all columns, or None where that would take too much memory.
     under : callable, optional

@@ -297,7 +297,7 @@ class Histogram(Event[Dense]):
             return _terms_without(self._experts(statistic, options), data, classes, weights)
 
         def add(options: EstimateOptions, out: Floats) -> None:
-            for term in columns(options):
+            for [term] in columns(options):
                 out += term
 
         def pairs(options: EstimateOptions) -> PairTerms | None:
@@ -323,7 +323,7 @@ def _count_rows(data: Dense, classes: ClassCodes, n_classes: int, hashes: CellHa
 
 
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:
-    """Yield the terms of rows left out, (n, C), column by column; 0 where a value is missing."""
+    """Yield the terms of rows left out, (1, n, C), column by column; 0 where a value is missing."""
     C = experts.counts.shape[1]
     for f, codes in enumerate(experts.cells.find(data)):
         start, absent = int(experts.cells.starts[f]), codes == _MISSING
@@ -331,11 +331,11 @@ def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: 
             cell = np.where(absent, 0, codes) if absent.any() else codes
             by_class = experts.without_pairs(f, cell * np.intp(C) + classes)
             by_class[:, absent] = 0.0
-            yield by_class.T
+            yield by_class.T[None]
             continue
         out = np.zeros((len(codes), C))
         for rows in chunks(len(codes)):
             present = rows.start + np.flatnonzero(~absent[rows])
             cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
             out[present] = experts.mixed_without(cell, own, weights[present])
-        yield out
+        yield out[None]

@@ -43,6 +43,10 @@ class Dense:
         """Return one column, not copied."""
         return self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
 
+    def some(self, at: slice) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]:
+        """Return some columns, not copied."""
+        return self.columns[:, at] if isinstance(self.columns, np.ndarray) else self.columns[at]
+
     def each(self) -> Iterator[Floats]:
         """Yield the columns as float64."""
         for f in range(self.width):

@@ -82,16 +82,17 @@ class Statistic:
             return self._replace(rows, {k: self.sums[k] + other.sums[k] for k in self.sums}, self.labels)
         labels, mine, theirs = self.labels[0].join_all(self.labels, other.labels)
         size, sums, like = sum(map(len, labels)), {}, None
-        rising = all(bool((np.diff(index) > 0).all()) for index in (mine, theirs))
+        rising = any(one.sparse for one in self.declared.values()) and _rise(mine) and _rise(theirs)
         for k, sum_ in self.declared.items():
             one, two = self.sums[k], other.sums[k]
-            by_value, plain = sum_.axis == "value", not sum_.sparse and _is_plain(one) and _is_plain(two)
-            if by_value and plain:
+            if sum_.axis == "column":
+                sums[k] = one + two
+            elif not sum_.sparse and _is_plain(one) and _is_plain(two):
                 sums[k] = _add_at(one, mine, two, theirs, size)
-            elif by_value and rising and isinstance(one, SparseExact) and isinstance(two, SparseExact):
+            elif rising and isinstance(one, SparseExact) and isinstance(two, SparseExact):
                 sums[k], like = one.add_moved(mine, two, theirs, size, like)
             else:
-                sums[k] = _moved(one, mine, size) + _moved(two, theirs, size) if by_value else one + two
+                sums[k] = _moved(one, mine, size) + _moved(two, theirs, size)
         return self._replace(rows, sums, labels)
 
     def subtract(self, other: Statistic, rows: Exact) -> Statistic:
@@ -215,6 +216,11 @@ def _moved(value: Exact, index: Index, size: int) -> Exact:
         return value if len(index) == size else value.spread(index, size, axis=1)
     first = np.concatenate([[0], np.flatnonzero(apart) + 1])
     return value.group(first, axis=1).spread(index[first], size, axis=1)
+
+
+def _rise(places: Index) -> bool:
+    """Return whether places rise."""
+    return bool((places[1:] > places[:-1]).all())
 
 
 def _is_plain(value: Exact) -> bool:

@@ -178,18 +178,26 @@ def count_classes(
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
-def count_few(schema: Schema, rows: Any) -> Evidence | None:
-    """Count a few dicts of plain values without Arrow, or return None if they are not plain enough."""
+def count_few(schema: Schema, rows: Any, among: Categories | None = None) -> Evidence | None:
+    """Count a few dicts of plain values without Arrow, or return None if they are not plain enough.
+
+    Rows of a few known classes are counted among these, to be added to sums by them.
+    """
     encoded = few_rows.encode_to_count(rows, schema) if schema.weight is None else None
-    return None if encoded is None else count_encoded(schema, encoded, [row.get(schema.label) for row in rows])
+    if encoded is None:
+        return None
+    return count_encoded(schema, encoded, [row.get(schema.label) for row in rows], among)
 
 
-def count_encoded(schema: Schema, encoded: Sequence[Encoded], classes_of_rows: list[Any]) -> Evidence | None:
+def count_encoded(
+    schema: Schema, encoded: Sequence[Encoded], classes_of_rows: list[Any], among: Categories | None = None
+) -> Evidence | None:
     """Count encoded rows of plain classes; return None if a class is missing, or of another kind."""
     missing = no_class(schema)
     if any(_is_text_in(one, missing) for one in classes_of_rows):
         return None
-    found = few_rows.encode_values(classes_of_rows)
+    known = None if among is None else few_rows.encode_among(classes_of_rows, among)
+    found = few_rows.encode_values(classes_of_rows) if known is None else known
     if found is None or (found[0] < 0).any():
         return None
     classes, labels = found

@@ -23,7 +23,7 @@ from tallybayes.evidence.row_hash import Hashes, RowHashes, row_hashes
 from tallybayes.schema.check_label import is_numeric
 from tallybayes.schema.schema import Schema
 
-__all__ = ["BottomKSample", "room_for"]
+__all__ = ["BottomKSample", "Part", "room_for"]
 
 # A smoothing, a temperature and at most some hundred weights are fitted: more rows or bytes would hardly improve them.
 MOST_ROWS = 50_000
@@ -191,6 +191,22 @@ class BottomKSample:
     def first(self, most: int | None = None) -> Part | None:
         """Return the sampled rows with their hashes, sorted by them, or the first of them; None if there are none."""
         return self._one(most=most)
+
+    def in_place(self, most: int) -> tuple[Part, npt.NDArray[np.intp]] | None:
+        """Return the sampled rows as they came, and the order that sorts them by hash.
+
+        None unless they are one whole batch of at most `most` rows.
+        """
+        parts, n = [part for part in self.parts if len(part)], sum(map(len, self.parts))
+        if not 0 < n <= min(most, round(self.room * MOST_ROWS)) or any(part.text is not None for part in parts):
+            return None
+        if any(len(part) < len(part.batch) for part in parts):
+            return None
+        batch = sources.rejoin([part.batch for part in parts])
+        if batch is None:
+            return None
+        hashes = _all_hashes([part.hashed(self.schema) for part in parts])
+        return Part(batch, np.arange(n), None, hashes), _sorted(hashes)[0]
 
     def in_order(self) -> pa.RecordBatch:
         """Return the sampled rows, at least one, in the order in which they were added."""

@@ -14,7 +14,7 @@ from tallybayes.events.event import ClassCodes, PairTerms
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.correction_bins import CorrectionBins
 from tallybayes.inference.posterior import refuse_nan
-from tallybayes.inference.terms import no_codes, weighted_sum
+from tallybayes.inference.terms import no_codes
 
 __all__ = ["BlockTerms", "PairedTerms", "RowTerms", "coded_terms", "shifted"]
 
@@ -76,7 +76,7 @@ class RowTerms:
 
     def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
         """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
-        out += weighted_sum(scale, self.terms).T
+        out += kernels.weighted_sum(scale, self.terms).T
         for at, bins in zip(first.tolist(), () if self.bins is None else self.bins, strict=False):
             out += table[at + bins]
 
@@ -221,9 +221,12 @@ def _bins_of_codes(given: PairTerms, bins: Sequence[CorrectionBins]) -> Codes:  
     return np.concatenate([one.find(mine) for one, mine in zip(bins, each, strict=True)])
 
 
-def shifted(term: Floats, out: Floats | None = None) -> Floats:  # (C, n)
-    """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
+def shifted(term: Floats, out: Floats | None = None) -> Floats:  # (C, n), or (k, C, n)
+    """Return terms less the largest of each row, so that differences keep their digits; none is infinite.
+
+    They are those of one column, (n, C), or of some, (k, n, C).
+    """
     by_class = np.empty(term.shape[::-1]) if out is None else out
     if not kernels.shift_rows(term, by_class, least=-_LARGEST):
-        refuse_nan(term.T)
+        refuse_nan(np.moveaxis(term, -2, 0))  # rows first
     return by_class

@@ -80,7 +80,11 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
         rows = SampledRows.of(evidence, sample)
         return Calibration() if rows is None else _choose_view(evidence, choices, choice, rows, workers)
     evidence = viewed(evidence, None)
-    rows = SampledRows.of(evidence, sample, _most_rows(evidence, choices))
+    rows = None
+    if _only_weighs(evidence.schema, choices) and not has_few_terms(*_size(evidence)):  # copying them takes long
+        rows = SampledRows.in_place(evidence, sample, rows_for_one_weight(*_size(evidence)))
+    if rows is None:
+        rows = SampledRows.of(evidence, sample, _most_rows(evidence, choices))
     return Calibration() if rows is None else _Search(evidence, choices, rows, threads=workers).run()
 
 
@@ -137,7 +141,8 @@ class _Search:
         learned = isinstance(choices.prior, str) and choices.prior == "learned"
         self.choices = choices if learned else replace(choices, prior="learned")
         self.evidence, self.rows, self.classes, self.hashes = evidence, sampled.rows, sampled.classes, sampled.hashes
-        self.weights = weights = sampled.weights
+        self.weights, self.order = sampled.weights, sampled.order
+        weights = self.weights
         self.threads = threads
         self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
         if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
@@ -221,7 +226,7 @@ class _Search:
         """Return one weight for all columns, where they or the classes are too many for one each."""
         evidence = with_products(self.evidence)
         n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
-        first = SampledRows(self.rows, self.classes, self.weights).first(n)
+        first = SampledRows(self.rows, self.classes, self.weights, order=self.order).first(n)
         few = _Search(evidence, self.choices, first, threads=self.threads)
         scores, scored = few._scores(alphas)
         if not len(scored):
@@ -301,7 +306,8 @@ class _Search:
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
         own = own_scores(scores, self.classes)
         refuse_nan(own)
-        scored = np.flatnonzero(np.isfinite(own) & has_weight)
+        able = np.isfinite(own) & has_weight
+        scored = np.flatnonzero(able) if self.order is None else self.order[able[self.order]]
         return scores[scored], scored
 
     def _resolved(self, alphas: Mapping[str, float]) -> Choices:

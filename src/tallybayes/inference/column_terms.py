@@ -25,7 +25,7 @@ from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
 from tallybayes.inference.leave_one_out import prior_without
 from tallybayes.inference.missing_terms import MissingTerms
 from tallybayes.inference.temperature import own_scores
-from tallybayes.inference.terms import FittedWeights, Terms, less_last, weighted_sum
+from tallybayes.inference.terms import FittedWeights, Terms, less_last
 from tallybayes.inference.terms_of_block import Again, RowsLeftOut
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
@@ -244,7 +244,7 @@ class ColumnTerms:
                 pairs = block.dropped(dropped.rows, dropped.kept[block.columns])
                 block.add_scores(pairs, self.offset[block.columns], scores)
         factors = np.concatenate([self.offset, np.zeros(len(self.missing))])[numbers]
-        return less_last(scores.T) + weighted_sum(factors, terms)
+        return less_last(scores.T) + kernels.weighted_sum(factors, terms)
 
     @property
     def _soft(self) -> npt.NDArray[np.bool_]:  # (U,)
@@ -263,7 +263,7 @@ class ColumnTerms:
             if isinstance(block, PairedTerms):
                 block.add_scores(block.pairs, factors[block.columns], out)
             else:
-                out += weighted_sum(factors[block.columns], block.terms).T
+                out += kernels.weighted_sum(factors[block.columns], block.terms).T
         return out
 
     def fitted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,14 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_hash import Hashes
-from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.evidence.row_sample import BottomKSample, Part
 
 __all__ = ["SampledRows", "at_most_one"]
 
 
 @dataclass(frozen=True)
 class SampledRows:
-    """Rows of a sample, sorted by content hash, so that the first of them are a sample too.
+    """Rows of a sample, sorted by content hash, so that the first of them are a sample too; or with the order of that.
 
     Attributes
     ----------
@@ -31,17 +31,36 @@ class SampledRows:
         Their weights.
     hashes : ndarray of int64, shape (n,), or None
         The hashes of their content, if they are known and do not depend on the weights.
+    order : ndarray of int, shape (n,), or None
+        What sorts the rows by content hash; None if they are.
     """
 
     rows: RowBatch
     classes: npt.NDArray[np.int32]
     weights: Floats | None
     hashes: Hashes | None = None
+    order: npt.NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, evidence: Evidence, sample: BottomKSample, most: int | None = None) -> SampledRows | None:
         """Return the sampled rows of classes that the evidence has, or the first of them; None if there are none."""
-        first, schema = sample.first(most), sample.schema
+        return cls._of(evidence, sample, sample.first(most))
+
+    @classmethod
+    def in_place(cls, evidence: Evidence, sample: BottomKSample, most: int) -> SampledRows | None:
+        """Return the sampled rows as they came, which copies none of them.
+
+        None unless they are one whole batch of at most `most` rows, of classes that the evidence has.
+        """
+        found = sample.in_place(most)
+        if found is None:
+            return None
+        rows = cls._of(evidence, sample, found[0])
+        return None if rows is None or len(rows) < len(found[1]) else replace(rows, order=found[1])
+
+    @classmethod
+    def _of(cls, evidence: Evidence, sample: BottomKSample, first: Part | None) -> SampledRows | None:
+        schema = sample.schema
         if first is None:
             return None
         rows, hashes = RowBatch(first.batch, 0, schema.missing), first.hashes if schema.weight is None else None
@@ -68,6 +87,8 @@ class SampledRows:
         """Return the first n rows, or all."""
         if n >= len(self):
             return self
+        if self.order is not None:
+            return self.take(self.order[:n])
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
         weights = None if self.weights is None else self.weights[:n]
         return SampledRows(rows, self.classes[:n], weights, None if self.hashes is None else self.hashes[:n])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tallybayes import engines, kernels
 from tallybayes.events.inputs import Floats
 
-__all__ = ["FittedWeights", "Terms", "less_last", "no_codes", "weighted_sum"]
+__all__ = ["FittedWeights", "Terms", "less_last", "no_codes"]
 
 _AT_ONCE = 1 << 20  # terms of a slice of rows: some half a millisecond of work for a thread
 _NO_TABLES = np.zeros(0, np.int64)
@@ -102,7 +102,7 @@ class Terms:
 
     def total_of(self, factors: Floats) -> Floats:  # (C − 1, n)
         """Return the sum of all terms, each times a factor."""
-        out = weighted_sum(factors[self.numbers], self.terms)
+        out = kernels.weighted_sum(factors[self.numbers], self.terms)
         if not len(self.coded.codes):
             return out
         of_table = np.append(factors, 0.0)[self.coded.terms]
@@ -255,21 +255,6 @@ def _sum(one: kernels.WeighedTerms, other: kernels.WeighedTerms) -> kernels.Weig
     return kernels.WeighedTerms(
         one.loss + other.loss, one.slopes + other.slopes, one.curves + other.curves, one.all_curve + other.all_curve
     )
-
-
-def weighted_sum(weights: Floats, terms: npt.NDArray[np.floating]) -> Floats:
-    """Return Σ_u weights[u] · terms[u]; unlike BLAS, in the same order on every processor, and on one thread.
-
-    Examples
-    --------
-    >>> weighted_sum(np.array([1.0, 0.0, 2.0]), np.array([[1.0], [5.0], [3.0]]))
-    array([7.])
-    """
-    out = np.zeros(terms.shape[1:])
-    for weight, term in zip(weights.tolist(), terms, strict=True):
-        if weight:
-            out += term if weight == 1 else weight * term
-    return out
 
 
 def less_last(values: Floats) -> Floats:

@@ -125,9 +125,10 @@ class RowsLeftOut:
             if pairs is not None:
                 terms = PairedTerms.of(start, pairs, self.classes, bins)
             else:
-                dense = np.empty((F, len(self.evidence.classes), len(self.classes)))
-                for term, out in zip(self._each(left, options, block), dense, strict=True):
-                    shifted(self._known(term), out)
+                dense, at = np.empty((F, len(self.evidence.classes), len(self.classes))), 0
+                for some in self._each(left, options, block):
+                    shifted(self._known(some), dense[at : at + len(some)])
+                    at += len(some)
                 codes = None if likelihood is None else bins_of_rows(bins, likelihood, data, present)
                 terms = RowTerms(start, dense, codes)
         again = None
@@ -145,7 +146,7 @@ class RowsLeftOut:
         return term if self.unknown is None else np.where(self.unknown, 0.0, term)
 
     def _each(self, left: LeftOut, options: EstimateOptions, block: Block) -> Iterator[Floats]:
-        """Yield the terms of each column of a block, (n, C).
+        """Yield the terms of the columns of a block, some of them at a time, (k, n, C).
 
         Where it must be, they are made from the evidence of one column alone.
         """
@@ -154,11 +155,11 @@ class RowsLeftOut:
         elif len(block.columns) == 1:
             out = np.zeros((len(self.classes), len(self.evidence.classes)))
             left.add(options, out)
-            yield out
+            yield out[None]
         else:
             prior = self._scores(())
             for name in block.columns:
-                yield self._scores((name,)) - prior
+                yield (self._scores((name,)) - prior)[None]
 
     def _scores(self, columns: tuple[str, ...]) -> Floats:  # (n, C)
         some = self.evidence.select(columns)

@@ -19,6 +19,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.common_weight import CommonWeight
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.score import add_scores
 from tallybayes.schema.schema import Schema
@@ -89,7 +90,7 @@ class ColumnWeights:
         """Return the same weight for all columns, without corrections."""
         nothing = np.zeros(len(classes))
         one = ColumnWeight(weight, None, nothing[None][:0], nothing)
-        return cls(classes, dict.fromkeys(columns, one), nothing)
+        return cls(classes, CommonWeight(columns, one), nothing)
 
     def apply(self, belief: Belief, schema: Schema, classes: Categories) -> Belief:
         """Return the belief of whole rows: each column's terms weighted and corrected."""
@@ -121,6 +122,8 @@ class ColumnWeights:
         return np.array([one if mine is None else mine.weight for mine, one in zip(found, plain, strict=True)])
 
     def _weighted(self, likelihood: Likelihood, names: Sequence[str], index: Any) -> Likelihood:
+        if isinstance(self.columns, CommonWeight) and self.columns.names == names:  # which has no corrections
+            return likelihood.scaled(np.full(len(names), self.columns.weight.weight), {})
         mine = [self.columns.get(name) for name in names]
         scale = np.array([1.0 if one is None else one.weight for one in mine])
         additions: dict[int, Floats] = {}

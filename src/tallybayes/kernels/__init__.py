@@ -72,7 +72,7 @@ from .scores import (
 )
 from .structure import Interpolated, distances, interpolate, score_cells
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
-from .weigh import CodedTerms, WeighedTerms, score_test, weigh_terms
+from .weigh import CodedTerms, WeighedTerms, score_test, weigh_terms, weighted_sum
 from .weight_fit import FittedTerms, FoundPrecisions, Groups, Limits, find_precisions, fit_terms, minimise
 
 __all__ = [
@@ -166,6 +166,7 @@ __all__ = [
     "to_float",
     "unordered",
     "weigh_terms",
+    "weighted_sum",
 ]
 
 choose()

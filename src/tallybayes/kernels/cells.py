@@ -297,8 +297,8 @@ def shift_rows(rows: Floats, out: Floats, *, least: float) -> bool:
 
     Parameters
     ----------
-    rows : float64 ndarray, shape (n, C)
-    out : float64 ndarray, shape (C, n)
+    rows : float64 ndarray, shape (n, C), or (F, n, C) of several columns
+    out : float64 ndarray, shape (C, n), or (F, C, n)
     least : float
         What terms are not to be below.
 
@@ -308,6 +308,8 @@ def shift_rows(rows: Floats, out: Floats, *, least: float) -> bool:
     >>> shift_rows(np.array([[1.0, -9.0]]), out, least=-4.0), out.tolist()
     (True, [[0.0], [-4.0]])
     """
-    if rows.flags.f_contiguous:
+    if len(rows) == 1 and rows.ndim == 3:
+        rows, out = rows[0], out[0]
+    if rows.ndim == 2 and rows.flags.f_contiguous:
         return _native.shift_rows(rows.T, True, least, out)
     return _native.shift_rows(np.ascontiguousarray(rows), False, least, out)

@@ -56,6 +56,8 @@ def leave_dense(
         The smallest scale2, as a share of M2 / N.
     student : bool
         Whether the density is Student's t rather than normal.
+    out : float64 ndarray, shape (n, C), or (F, n, C)
+        What is added to: the sum over all columns, or each column by itself.
 
     Returns
     -------

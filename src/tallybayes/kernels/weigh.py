@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["CodedTerms", "WeighedTerms", "score_test", "weigh_terms"]
+__all__ = ["CodedTerms", "WeighedTerms", "score_test", "weigh_terms", "weighted_sum"]
 
 
 class WeighedTerms(NamedTuple):
@@ -105,6 +105,21 @@ def weigh_terms(
     given = base, terms, numbers, coded, classes, weights, share, scale, bias, table
     _native.weigh_terms(*given, out, first, max(first, end), sloped, curved, p)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
+
+
+def weighted_sum(weights: Floats, terms: NDArray[np.floating]) -> Floats:  # (D, n)
+    """Return the sum of terms (U, D, n), each times its weight.
+
+    Unlike BLAS, it adds in the same order on every processor, and on one thread. A product has the type of its term.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([1.0, 0.0, 2.0]), np.array([[[1.0]], [[5.0]], [[3.0]]]))
+    array([[7.]])
+    """
+    out = np.empty(terms.shape[1:])
+    _native.weighted_sum(weights, terms, out)
+    return out
 
 
 def score_test(

@@ -57,7 +57,7 @@ def labelled_batches(model: Model, rows: Any, label: Any, weights: Any) -> Itera
 
 def count_rows(model: Model, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
     """Return the evidence of labelled rows, counted as a model counts."""
-    few = count_few(model.schema, rows) if label is None and weights is None else None
+    few = count_few(model.schema, rows, model.evidence.classes) if label is None and weights is None else None
     if few is not None:
         return few
 

@@ -60,6 +60,14 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
     @lazy
     def feature_log_prob_(self) -> Floats:  # (C, F)
         """The log-probability of a one of each feature in each class."""
+        return self._log_of_one().T
+
+    @lazy
+    def _terms(self) -> tuple[Floats, Floats]:  # (F, C), (C,)
+        """What rows are scored by, kept while nobody has `feature_log_prob_`, who might change it."""
+        return _apart(self._log_of_one())
+
+    def _log_of_one(self) -> Floats:  # (F, C)
         ones = self._statistic.sums["ones"]
         pseudo = np.broadcast_to(np.asarray(self._alpha, np.float64), ones.shape[1])
 
@@ -69,7 +77,7 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
                 np.log(block, out=block)
                 block -= np.log(self.class_count_ + 2 * pseudo[at, None])
 
-        return table_of(ones, log).T
+        return table_of(ones, log)
 
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
         read, as_is = self._reader(X), reader(X)
@@ -108,18 +116,25 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
         return ones_and_zeros
 
     def _scorer(self, X: Any) -> Scorer:
-        log_one = contiguous(self.feature_log_prob_)
-        change = np.empty_like(log_one)
+        known = "feature_log_prob_" in vars(self) or "feature_log_prob_" in self._lazy
+        change, absent = _apart(contiguous(self.feature_log_prob_)) if known else self._terms
+        return scorer(self._reader(X), change, self.class_log_prior_ + absent)
 
-        def work(at: slice) -> Floats:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                log_zero = np.log(1 - np.exp(log_one[at]))
-                np.subtract(log_one[at], log_zero, out=change[at])
-                return np.asarray(log_zero.sum(axis=0))
 
-        # Every feature absent, then the difference for those present: O(entries), not O(features).
-        absent = over_table(log_one, work)
-        return scorer(self._reader(X), change, self.class_log_prior_ + np.sum(absent, axis=0))
+def _apart(log_one: Floats) -> tuple[Floats, Floats]:  # (F, C), (C,)
+    """Return what each feature that is present changes, and the sum of all that are absent.
+
+    A row is scored by every feature absent, then by the difference for those present: O(entries), not O(features).
+    """
+    change = np.empty_like(log_one)
+
+    def work(at: slice) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_zero = np.log(1 - np.exp(log_one[at]))
+            np.subtract(log_one[at], log_zero, out=change[at])
+            return np.asarray(log_zero.sum(axis=0))
+
+    return change, np.sum(over_table(log_one, work), axis=0)
 
 
 def _ones(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)

@@ -38,8 +38,8 @@ from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
 from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
-from tallybayes.sources.take import gather, plain, plain_value, plain_values, take
-from tallybayes.sources.to_arrow import check_depth, is_scipy_sparse
+from tallybayes.sources.take import gather, plain, plain_value, plain_values, rejoin, take
+from tallybayes.sources.to_arrow import check_depth, is_scipy_sparse, view_of
 from tallybayes.sources.where import Where
 
 __all__ = [
@@ -72,8 +72,10 @@ __all__ = [
     "plain_values",
     "prose_field",
     "read",
+    "rejoin",
     "sparse_of",
     "take",
+    "view_of",
     "was_bool",
     "width_of",
 ]
@@ -223,12 +225,22 @@ def _list_of_names(where: str, given: Sequence[str] | None) -> Sequence[str] | N
     return [instance(where, one, str, want) for one in listed(where, given, want)]
 
 
+def _unmasked(source: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array with NaN or None for masked values; `numpy.ma` takes long to import and is rarely needed."""
+    if not isinstance(source, np.ma.MaskedArray) or source.dtype.names is not None:
+        return source
+    numbers = source.dtype.kind in "biuf"
+    filled: np.ndarray[Any, Any] = np.ma.filled(
+        source.astype(float if numbers else object), np.nan if numbers else None
+    )
+    return filled
+
+
 def _in_memory(source: Any, names: Sequence[str] | None) -> Source:
     if isinstance(source, list | tuple):
         return _of_list(source, names)
-    if isinstance(source, np.ma.MaskedArray) and source.dtype.names is None:  # a masked value is a missing one
-        numbers = source.dtype.kind in "biuf"
-        source = np.ma.filled(source.astype(float if numbers else object), np.nan if numbers else None)
+    if isinstance(source, np.ndarray) and type(source) is not np.ndarray:
+        source = _unmasked(source)
     if isinstance(source, np.ndarray) and source.dtype.names is None:
         return arrays.of_array(source, names)
     if is_scipy_sparse(source):

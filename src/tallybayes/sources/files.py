@@ -14,7 +14,6 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.sources.arff import of_attributes
 from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.class_folders import class_folders, of_class_folders
 from tallybayes.sources.csv import of_delimited
@@ -138,12 +137,12 @@ def _endings_in(names: Sequence[str]) -> Sequence[str]:
 
 def _unzipped(places: Sequence[Place]) -> Iterator[Place]:
     """Yield the files, and in place of zip archives the data files in them."""
-    from zipfile import BadZipFile
-
     for place in places:
         if not place.name.lower().endswith(".zip"):
             yield place
             continue
+        from zipfile import BadZipFile  # takes two milliseconds, which most files need not wait for
+
         try:
             names = place.members()
         except BadZipFile as error:
@@ -184,6 +183,8 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
         if ending in LINES or ending in OBJECTS:
             return blank(of_lines(place, **how), markers)
         if ending in ATTRIBUTES:
+            from tallybayes.sources.arff import of_attributes  # compiles its patterns, which few files need
+
             return blank(of_attributes(place, errors=errors, trail=trail), markers)
         if ending in PARQUET:
             where = options.whole_where

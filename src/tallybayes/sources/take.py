@@ -12,6 +12,7 @@ import pyarrow as pa
 from tallybayes.kernels.sparse_pattern import copy_ranges
 from tallybayes.sources.array_columns import kind_of, matrix_of, sparse_of
 from tallybayes.sources.arrow_stream import as_stream, from_stream
+from tallybayes.sources.to_arrow import view_of
 
 # Bytes of the widest number that is read at once.
 _WORD = 8
@@ -31,7 +32,7 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     {'x': [3, 4], 'y': 'yes'}
     """
     if _is_primitive(batch.schema):
-        return batch.take(pa.array(index))
+        return batch.take(view_of(index))
     columns = [_rows_of(column, index, field) for field, column in zip(batch.schema, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
@@ -40,7 +41,7 @@ def _rows_of(column: pa.Array, index: Index, field: pa.Field) -> pa.Array:
     if _is_plain_matrix(field, column):
         return _rows_of_matrix(column, index)
     found = _gather_sparse([(column, index)], field) if _is_plain_sparse(field, column) else None
-    return column.take(pa.array(index)) if found is None else found
+    return column.take(view_of(index)) if found is None else found
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -89,6 +90,50 @@ def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.R
             found = _rows_of(pa.concat_arrays([_rows_of(*one, field) for one in each]), order, field)
         columns.append(found)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def rejoin(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch | None:
+    """Return slices of one matrix and its labels, in order, as one batch again; None for other batches.
+
+    The matrix is not copied.
+
+    Examples
+    --------
+    >>> from tallybayes.sources.array_columns import matrix_field
+    >>> rows, field = pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int64(), 2)), matrix_field("x", pa.int64(), 2)
+    >>> batch = pa.record_batch([rows, pa.array(["no", "yes", "no"])], schema=pa.schema([field, ("y", pa.string())]))
+    >>> first, last = batch.slice(0, 1), batch.slice(1)
+    >>> rejoin([first, last]).equals(batch), rejoin([last, first]) is None
+    (True, True)
+    """
+    schema = batches[0].schema
+    if len(batches) == 1 or not all(batch.schema.equals(schema, check_metadata=True) for batch in batches[1:]):
+        return batches[0] if len(batches) == 1 else None
+    columns = []
+    for k, field in enumerate(schema):
+        each = [batch.column(k) for batch in batches]
+        if all(_is_plain_matrix(field, column) for column in each):
+            columns.append(_rejoin_matrix(each))
+        elif pa.types.is_primitive(field.type) or pa.types.is_string(field.type):
+            columns.append(pa.concat_arrays(each))
+        else:
+            return None
+    return None if any(column is None for column in columns) else pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _rejoin_matrix(each: Sequence[pa.Array]) -> pa.Array | None:
+    """Return slices of one column as one; None if they are not, or do not follow each other."""
+    first, width = each[0], each[0].type.list_size
+    values, end = first.values, first.offset
+    for column in each:
+        mine = column.values
+        if mine.buffers()[1].address != values.buffers()[1].address or mine.offset != values.offset:
+            return None
+        if column.offset != end:
+            return None
+        end += len(column)
+    numbers = values.slice(first.offset * width, (end - first.offset) * width)
+    return pa.FixedSizeListArray.from_arrays(numbers, type=first.type)
 
 
 def _is_primitive(schema: pa.Schema) -> bool:

@@ -174,7 +174,7 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
     stored = int(csr.indptr[-1])
     data = csr.data[:stored]
     data = data.view(np.uint8) if data.dtype.kind == "b" else data
-    indices, entries = _view(csr.indices[:stored]), _view(data.astype(storable(data.dtype), copy=False))
+    indices, entries = view_of(csr.indices[:stored]), view_of(data.astype(storable(data.dtype), copy=False))
     large = csr.indptr.dtype.itemsize == 8
     was_bool = csr.dtype.kind == "b"
     field = sparse_field(name, indices.type, entries.type, csr.shape[1], names, large=large, was_bool=was_bool)
@@ -196,6 +196,13 @@ def check_pointers(matrix: Any, rows: int | None = None, width: int | None = Non
         raise BadData(wanted(_SPARSE, f"indices from 0 to {width - 1}", f"{wrong}"))
 
 
-def _view(array: Array) -> pa.Array:
+def view_of(array: Array) -> pa.Array:
+    """Return numbers as an Arrow array of the same memory; `pyarrow.array` imports `numpy.ma` for that.
+
+    Examples
+    --------
+    >>> view_of(np.array([1.0, np.nan])).to_pylist()
+    [1.0, nan]
+    """
     array = np.ascontiguousarray(array)
     return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])

@@ -36,6 +36,7 @@ __all__ = ["ExactColumn", "downdate", "leave_normals_out"]
 Each: TypeAlias = Callable[[EstimateOptions], Iterator[Floats]]
 # A difference of doubles below this share of the minuend has lost digits that matter: use the exact sums instead.
 _CANCELLED = 1e-4
+_AT_ONCE = 1 << 16  # terms of columns that are left out at a time: they stay in the second cache until they are taken
 
 
 def leave_normals_out(
@@ -52,10 +53,12 @@ def leave_normals_out(
 
     def columns(options: EstimateOptions) -> Iterator[Floats]:
         by, over, full, less = prepared(options)
-        for f in range(data.width):
-            at, out = slice(f, f + 1), np.zeros((len(classes), len(own.n)))
+        n, C, F = len(classes), len(own.n), data.width
+        step = max(1, _AT_ONCE // max(1, n * C))
+        for f in range(0, F, step):
+            at, out = slice(f, f + step), np.zeros((min(step, F - f), n, C))
             of, but = (kernels.Coefficients(*(part[:, at] for part in each)) for each in (full, less))
-            leave((data.column(f),), by[:, :, at], over[:, at], of, but, options, out, first=f)
+            leave(data.some(at), by[:, :, at], over[:, at], of, but, options, out, first=f)
             yield out
 
     def leave(
@@ -68,12 +71,15 @@ def leave_normals_out(
         out: Floats,
         first: int = 0,
     ) -> None:
-        """Add some columns, the first of them by number, with exact sums where doubles do not suffice."""
+        """Add some columns, the first of them by number, with exact sums where doubles do not suffice.
+
+        `out` is (n, C), or (F, n, C) for each column by itself.
+        """
         full, less = (kernels.Coefficients(*map(np.ascontiguousarray, each)) for each in (full, less))
         by, over, student = np.ascontiguousarray(by), np.ascontiguousarray(over), options.rule == "bayes"
         lost = kernels.leave_dense(some, classes, by, over, full, less, out, floor=options.floor, student=student)
         for f in np.unique(lost[:, 1]) if len(lost) else ():
-            add_cells(lost[lost[:, 1] == f, 0], first + int(f), options, out)
+            add_cells(lost[lost[:, 1] == f, 0], first + int(f), options, out[f] if out.ndim == 3 else out)
 
     def add(options: EstimateOptions, out: Floats) -> None:
         if weights is None:

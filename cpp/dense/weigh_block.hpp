@@ -180,14 +180,11 @@ private:
             const i64 c = i < count_ ? task_.classes[start_ + i] : D_;
             own[i] = c < D_ ? of(p_, c)[i] : last_[i];
         }
+        exponentials(last_.get(), padded_);
+        for (i64 c = 0; c < D_; ++c) exponentials(of(p_, c), padded_);
         for (i64 i = 0; i < padded_; i += 4) {
-            F4 sum = exponential(load(last_.get() + i));
-            store(last_.get() + i, sum);
-            for (i64 c = 0; c < D_; ++c) {
-                const F4 e = exponential(load(of(p_, c) + i));
-                store(of(p_, c) + i, e);
-                sum = sum + e;
-            }
+            F4 sum = load(last_.get() + i);
+            for (i64 c = 0; c < D_; ++c) sum = sum + load(of(p_, c) + i);
             store(mass + i, sum);
         }
         for (i64 i = 0; i < padded_; i += 4) store(own + i, logarithm(load(mass + i)) - load(own + i));

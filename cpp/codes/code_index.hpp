@@ -21,6 +21,20 @@ inline void with_code_type(Type type, Visitor visit) {
     }
 }
 
+inline i64 size_of_code(Type type) {
+    return type == Type::i64 ? 8 : type == Type::i32 ? 4 : type == Type::i16 ? 2 : 1;
+}
+
+// Whether columns [f0, f1) of a row are adjacent, as in a row-major matrix.
+inline bool adjacent_codes(const Table& table, i64 f0, i64 f1) {
+    const Column* column = table.columns + f0;
+    for (i64 k = 1; k < f1 - f0; ++k)
+        if (column[k].type != column->type || column[k].stride != column->stride ||
+            column[k].base != column->base + k * size_of_code(column->type))
+            return false;
+    return true;
+}
+
 class CodeIndex {
 public:
     static constexpr i64 kRows = 64;   // a tile of indices stays in the first-level cache
@@ -32,7 +46,7 @@ public:
         : table_(table), columns_((table.n_columns + 7) / 8 * 8), room_(3 * columns_ + kWidth * kPitch + 16),
           limit_(room_.aligned()), base_(limit_ + columns_), fallback_(base_ + columns_), index_(fallback_ + columns_),
           step_(step), bias_(static_cast<i64>(kSign - static_cast<u64>(low))),
-          all_adjacent_(table.n_columns > 0 && adjacent(0, table.n_columns)) {}
+          all_adjacent_(table.n_columns > 0 && adjacent_codes(table, 0, table.n_columns)) {}
 
     // The rows of a tile that is read row by row as soon as it is filled.
     i64 rows() const { return all_adjacent_ ? kFew : kRows; }
@@ -46,7 +60,7 @@ public:
     // Compute the positions of rows [row, row + count) and columns [f0, f1), at most kRows and kWidth.
     void fill(i64 row, i64 count, i64 f0, i64 f1) {
         const Column& first = table_.columns[f0];
-        by_rows_ = f1 - f0 >= 4 && (all_adjacent_ || adjacent(f0, f1));
+        by_rows_ = f1 - f0 >= 4 && (all_adjacent_ || adjacent_codes(table_, f0, f1));
         width_ = f1 - f0;
         row_pitch_ = (width_ + 7) / 8 * 8;
         if (by_rows_) {
@@ -69,22 +83,10 @@ public:
     // The position of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].
     const i64* row(i64 i) { return by_rows_ ? &index_[i * row_pitch_] : &index_[i]; }
     i64 pitch() const { return by_rows_ ? 1 : kPitch; }
+    void fetch(i64) const {}  // a tile asks for the next one
 
 private:
     static constexpr u64 kSign = u64{1} << 63;  // turns a signed comparison into an unsigned one
-
-    bool adjacent(i64 f0, i64 f1) const {
-        const Column* column = table_.columns + f0;
-        for (i64 k = 1; k < f1 - f0; ++k)
-            if (column[k].type != column->type || column[k].stride != column->stride ||
-                column[k].base != column->base + k * size_of_code(column->type))
-                return false;
-        return true;
-    }
-
-    static i64 size_of_code(Type type) {
-        return type == Type::i64 ? 8 : type == Type::i32 ? 4 : type == Type::i16 ? 2 : 1;
-    }
 
     // Local copies stay in registers during a loop. Members would not: a stored index might alias them.
     struct Steps {

@@ -8,8 +8,8 @@
 // Twins: reference.count_codes, reference.score_codes, reference.score_own_codes.
 #pragma once
 
-#include "codes/code_index.hpp"
 #include "codes/hash.hpp"
+#include "codes/row_index.hpp"
 #include "exact/limbs.hpp"
 
 namespace tally::TALLY_ISA {
@@ -33,21 +33,22 @@ struct CodeCounters {
 };
 
 // Count rows [from, to), and hash them.
-template <bool Hashed>
-inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, CodeIndex& index, const CodeCounters& into) {
-    i64 local[CodeIndex::kRows];
+template <bool Hashed, class Index>
+inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, Index& index, const CodeCounters& into) {
+    i64 local[Index::kRows];
     const i64 F = task.table.n_columns;
     for (i64 start = from; start < to; start += index.rows()) {
         const i64 count = smaller(index.rows(), to - start);
         const Fault fault = read_classes(task.classes, start, count, task.n_classes, local);
         if (fault.kind != FaultKind::none) return fault;
-        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
-            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+        for (i64 f0 = 0; f0 < F; f0 += Index::kWidth) {
+            const i64 width = smaller(Index::kWidth, F - f0);
             index.fill(start, count, f0, f0 + width);
             const i64 pitch = index.pitch();
             // column after column within a row, so that adjacent increments never wait for each other
             for (i64 i = 0; i < count; ++i) {
-                const i64* place = index.row(i);
+                const auto* place = index.row(i);
+                index.fetch(start + i);
                 u32* const counter = into.counters + local[i] * into.pitch;
                 u64 sum = 0, other = 0;  // two independent chains of additions
                 i64 f = 0;
@@ -121,25 +122,15 @@ inline void hash_counted_codes(const CountCodesTask& task) {
         hash_codes({task.table, task.value_hashes, task.offsets, task.low, task.hashes, &outside});
 }
 
-inline Fault count_codes(const CountCodesTask& task) {
-    const PlainArithmetic plain;
+// Add up counters of all rows by an index whose columns end with a position for codes outside them.
+template <class Index>
+inline Fault count_indexed(const CountCodesTask& task, Index& index, const u64* hashes) {
     constexpr i64 kMost = i64{1} << 31;  // rows before a 32-bit counter must be emptied
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes, places = task.offsets[F];
-    if (task.weights != nullptr || n * F < C * places) {
-        hash_counted_codes(task);
-        return task.weights != nullptr ? count_codes_weighted(task) : count_few_codes(task, places);
-    }
-    CodeIndex index(task.table, task.low, 1);
-    Scratch<u64> hashes(task.value_hashes == nullptr ? 0 : places + F);
-    for (i64 f = 0; f < F; ++f) {
-        const i64 start = task.offsets[f], size = task.offsets[f + 1] - start;
-        index.set(f, size, start + f, start + f + size);
-        if (task.value_hashes != nullptr) std::copy_n(task.value_hashes + start, size, hashes.get() + start + f);
-    }
     Scratch<i64> counts(C * places);  // (C, places)
     for (i64 start = 0; start < n; start += kMost) {
         Scratch<u32> counters((places + F) * C);
-        const CodeCounters into{places + F, counters.get(), hashes.get()};
+        const CodeCounters into{places + F, counters.get(), hashes};
         const i64 stop = smaller(n, start + kMost);
         const Fault fault = task.value_hashes == nullptr ? count_codes_into<false>(task, start, stop, index, into)
                                                          : count_codes_into<true>(task, start, stop, index, into);
@@ -155,6 +146,31 @@ inline Fault count_codes(const CountCodesTask& task) {
     return {};
 }
 
+inline Fault count_codes(const CountCodesTask& task) {
+    const PlainArithmetic plain;
+    const i64 F = task.table.n_columns, places = task.offsets[F];
+    if (task.weights != nullptr || task.table.n_rows * F < task.n_classes * places) {
+        hash_counted_codes(task);
+        return task.weights != nullptr ? count_codes_weighted(task) : count_few_codes(task, places);
+    }
+    Scratch<u64> hashes(task.value_hashes == nullptr ? 0 : places + F);
+    if (task.value_hashes != nullptr)
+        for (i64 f = 0; f < F; ++f)
+            std::copy(task.value_hashes + task.offsets[f], task.value_hashes + task.offsets[f + 1],
+                      hashes.get() + task.offsets[f] + f);
+    const auto set = [&](auto set_one) {
+        for (i64 f = 0; f < F; ++f) set_one(f, task.offsets[f + 1] - task.offsets[f], task.offsets[f] + f);
+    };
+    if (RowIndex::suits(task.table, task.offsets, task.low, places + F)) {
+        RowIndex index(task.table, task.low, 1);
+        set([&](i64 f, i64 size, i64 start) { index.set(f, size, start); });
+        return count_indexed(task, index, hashes.get());
+    }
+    CodeIndex index(task.table, task.low, 1);
+    set([&](i64 f, i64 size, i64 start) { index.set(f, size, start, start + size); });
+    return count_indexed(task, index, hashes.get());
+}
+
 constexpr i64 kMostOfVectors = 20;  // classes whose sums stay in registers
 
 // Vectors = 0 serves any number of classes. Rows of a table that is padded are whole vectors.
@@ -164,7 +180,7 @@ inline void score_rows(const double* scores, i64 C, double* to, Index& index, i6
     if constexpr (Vectors == 0) {
         for (i64 i = 0; i < count; ++i) {
             double* const out = to + (start + i) * C;
-            const i64* place = index.row(i);
+            const auto* place = index.row(i);
             for (i64 f = 0; f < width; ++f, place += pitch)
                 for (i64 c = 0; c < C; ++c) out[c] += scores[*place + c];
         }
@@ -174,7 +190,8 @@ inline void score_rows(const double* scores, i64 C, double* to, Index& index, i6
         const auto load_last = [&](const double* p) { return Padded ? load(p) : load_first(p, tail); };
         for (i64 i = 0; i < count; ++i) {
             double* const out = to + (start + i) * C;
-            const i64* place = index.row(i);
+            const auto* place = index.row(i);
+            index.fetch(start + i);
             F4 sum[Vectors], other[Vectors];  // two independent chains of additions
             for (int k = 0; k < kLast; ++k) sum[k] = load(out + 4 * k);
             sum[kLast] = load_first(out + 4 * kLast, tail);
@@ -237,15 +254,33 @@ inline void score_by_table(const ScoreCodesTask& task, const double* scores, i64
     score_indexed<Padded>(task.table.n_rows, F, scores, task.n_classes, task.out, index);
 }
 
+// Score rows of adjacent codes by a copy of the table, whose columns have a row more: that of a code outside them.
+inline void score_by_rows(const ScoreCodesTask& task, i64 step) {
+    const i64 C = task.n_classes, F = task.table.n_columns;
+    RowIndex index(task.table, task.low, step);
+    AlignedScratch<double> table((task.offsets[F] + F) * step);
+    for (i64 f = 0; f < F; ++f) {
+        const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * step;
+        const double* from = task.scores + task.offsets[f] * C;
+        for (i64 v = 0; v < size; ++v) std::copy_n(from + v * C, C, table.get() + base + v * step);
+        index.set(f, task.outside_is_last && size > 0 ? size - 1 : size, base);
+    }
+    if (step % 4 == 0) score_indexed<true>(task.table.n_rows, F, table.get(), C, task.out, index);
+    else score_indexed<false>(task.table.n_rows, F, table.get(), C, task.out, index);
+}
+
 inline Fault score_codes(const ScoreCodesTask& task) {
-    const i64 C = task.n_classes, places = task.offsets[task.table.n_columns];
+    const i64 C = task.n_classes, F = task.table.n_columns, places = task.offsets[F];
     if (C == 0) return {};
     // Rows that fill whole vectors of a cache line each are read sooner, but only many rows make up for the copy.
-    if (C > 2 && C % 4 != 0 && C < kMostOfVectors && 2 * places <= task.table.n_rows) {
-        const i64 step = (C + 3) / 4 * 4;
-        AlignedScratch<double> padded((places + 1) * step);
-        for (i64 p = 0; p < places; ++p) std::copy_n(task.scores + p * C, C, padded.get() + p * step);
-        score_by_table<true>(task, padded.get(), step, places * step);
+    const bool copied = 2 * places <= task.table.n_rows, padded = C > 2 && C < kMostOfVectors;
+    const i64 step = padded ? (C + 3) / 4 * 4 : C;
+    if (copied && RowIndex::suits(task.table, task.offsets, task.low, (places + F) * step)) {
+        score_by_rows(task, step);
+    } else if (copied && step > C) {
+        AlignedScratch<double> table((places + 1) * step);
+        for (i64 p = 0; p < places; ++p) std::copy_n(task.scores + p * C, C, table.get() + p * step);
+        score_by_table<true>(task, table.get(), step, places * step);
     } else {
         Scratch<double> nothing(C);  // added for a skipped code; addressed by its distance from the table, like any row
         score_by_table<false>(task, task.scores, C, distance_from(task.scores, nothing.get()));

@@ -22,6 +22,7 @@ public:
 
     i64 rows() const { return kRows; }
     i64 pitch() const { return kPitch; }
+    void fetch(i64) const {}
     const i64* row(i64 i) { return &index_[i]; }
 
     // Compute the positions of rows [row, row + count) in combinations [k0, k1); those from 0 on come first.

@@ -24,32 +24,85 @@ inline double total_of(F4 a) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-// e^x for x <= kTopExponent; 0 for -inf, NaN for NaN.
-inline F4 exponential(F4 x) {
+// x as a whole number of logarithms of 2, in the low bits of `shifted`, and a rest, the difference of `high` and `low`.
+struct Reduced {
+    F4 shifted, high, low;
+};
+inline Reduced reduced(F4 x) {
     const F4 shifted = x * all(1.44269504088896338700) + all(kRound), k = shifted - all(kRound);
-    const F4 high = x - k * all(kLn2High), low = k * all(kLn2Low), r = high - low, t = r * r;
+    return {shifted, x - k * all(kLn2High), k * all(kLn2Low)};
+}
+
+// The part c of e^r for a rest r: e^r = 1 + r + r * c / (2 - c).
+inline F4 fraction_of(F4 r) {
+    const F4 t = r * r;
     F4 p = t * all(4.13813679705723846039e-08) + all(-1.65339022054652515390e-06);
     p = p * t + all(6.61375632143793436117e-05);
     p = p * t + all(-2.77777777770155933842e-03);
     p = p * t + all(1.66666666666666019037e-01);
-    const F4 c = r - p * t;
-    const F4 y = all(1.0) - ((low - r * c / (all(2.0) - c)) - high);
-    F4 result = doubles(bits(y) + shift_left<52>(bits(shifted)));
-    const F4 tiny = not_at_most(all(-708.0), x);  // the exponent field underflows, or x is NaN
-    if (lanes(tiny) != 0) {
-        const F4 gone = less(x, all(-746.0));  // where e^x is 0, as of most classes of a row with many columns
-        if (lanes(gone) == lanes(tiny)) return drop(gone, result);
-        double in[4], out[4], raised[4];
-        store(in, x);
-        store(out, result);
-        store(raised, doubles(bits(y) + shift_left<52>(bits(shifted) + all(i64{128}))));
-        for (int lane = 0; lane < 4; ++lane) {
-            if (is_nan(in[lane])) out[lane] = in[lane];
-            else if (in[lane] < -708.0) out[lane] = in[lane] < -746.0 ? 0.0 : raised[lane] * 0x1p-128;
-        }
-        result = load(out);
+    return r - p * t;
+}
+
+inline F4 raised_rest(F4 high, F4 low, F4 c) { return all(1.0) - ((low - (high - low) * c / (all(2.0) - c)) - high); }
+
+// e^r times the power of 2.
+inline F4 scaled(F4 y, F4 shifted) { return doubles(bits(y) + shift_left<52>(bits(shifted))); }
+
+// Where the exponent field of e^x underflows, or x is NaN.
+inline F4 is_tiny(F4 x) { return not_at_most(all(-708.0), x); }
+
+// The result where some x is tiny.
+inline F4 scaled_tiny(F4 x, F4 y, F4 shifted) {
+    const F4 result = scaled(y, shifted);
+    const F4 gone = less(x, all(-746.0));  // where e^x is 0, as of most classes of a row with many columns
+    if (lanes(gone) == lanes(is_tiny(x))) return drop(gone, result);
+    double in[4], out[4], raised[4];
+    store(in, x);
+    store(out, result);
+    store(raised, doubles(bits(y) + shift_left<52>(bits(shifted) + all(i64{128}))));
+    for (int lane = 0; lane < 4; ++lane) {
+        if (is_nan(in[lane])) out[lane] = in[lane];
+        else if (in[lane] < -708.0) out[lane] = in[lane] < -746.0 ? 0.0 : raised[lane] * 0x1p-128;
     }
-    return result;
+    return load(out);
+}
+
+// e^x for x <= kTopExponent; 0 for -inf, NaN for NaN.
+inline F4 exponential(F4 x) {
+    const Reduced parts = reduced(x);
+    const F4 y = raised_rest(parts.high, parts.low, fraction_of(parts.high - parts.low));
+    return lanes(is_tiny(x)) == 0 ? scaled(y, parts.shifted) : scaled_tiny(x, y, parts.shifted);
+}
+
+// The same of many numbers, in place; `count` is a multiple of four.
+//
+// Each of the thirty operations waits for the one before, and a processor looks ahead over no more than the next few
+// exponentials for something to do meanwhile. In three passes over some numbers it finds more of them: a third faster.
+inline void exponentials(double* x, i64 count) {
+    constexpr i64 kAtOnce = 64;
+    alignas(64) double shifted[kAtOnce], high[kAtOnce], low[kAtOnce], c[kAtOnce];
+    for (; count > 0; x += kAtOnce, count -= kAtOnce) {
+        const i64 some = smaller(count, kAtOnce);
+        F4 tiny = all(0.0);
+        for (i64 i = 0; i < some; i += 4) {
+            const F4 from = load(x + i);
+            const Reduced parts = reduced(from);
+            store(shifted + i, parts.shifted);
+            store(high + i, parts.high);
+            store(low + i, parts.low);
+            tiny = either(tiny, is_tiny(from));
+        }
+        for (i64 i = 0; i < some; i += 4) store(c + i, fraction_of(load(high + i) - load(low + i)));
+        if (lanes(tiny) == 0) {
+            for (i64 i = 0; i < some; i += 4)
+                store(x + i, scaled(raised_rest(load(high + i), load(low + i), load(c + i)), load(shifted + i)));
+            continue;
+        }
+        for (i64 i = 0; i < some; i += 4) {
+            const F4 y = raised_rest(load(high + i), load(low + i), load(c + i));
+            store(x + i, scaled_tiny(load(x + i), y, load(shifted + i)));
+        }
+    }
 }
 
 // log(x) + correction for normal x > 0.

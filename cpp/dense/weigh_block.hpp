@@ -23,6 +23,7 @@ namespace tally::TALLY_ISA {
 
 constexpr i64 kWeighRows = 256;  // of a block: its terms stay in the second cache from scores to gradient
 constexpr i64 kTermsAtOnce = 4;  // so that scores are loaded and stored once for four terms
+constexpr i64 kChains = 4;       // sums side by side: an addition takes four times as long as to begin one
 
 // Sum of a * b over a block padded to a multiple of four; two sums, so that one need not wait for the other.
 template <class T>
@@ -180,14 +181,11 @@ private:
             const i64 c = i < count_ ? task_.classes[start_ + i] : D_;
             own[i] = c < D_ ? of(p_, c)[i] : last_[i];
         }
+        exponentials(last_.get(), padded_);
+        for (i64 c = 0; c < D_; ++c) exponentials(of(p_, c), padded_);
         for (i64 i = 0; i < padded_; i += 4) {
-            F4 sum = exponential(load(last_.get() + i));
-            store(last_.get() + i, sum);
-            for (i64 c = 0; c < D_; ++c) {
-                const F4 e = exponential(load(of(p_, c) + i));
-                store(of(p_, c) + i, e);
-                sum = sum + e;
-            }
+            F4 sum = load(last_.get() + i);
+            for (i64 c = 0; c < D_; ++c) sum = sum + load(of(p_, c) + i);
             store(mass + i, sum);
         }
         for (i64 i = 0; i < padded_; i += 4) store(own + i, logarithm(load(mass + i)) - load(own + i));
@@ -228,12 +226,24 @@ private:
                 fetch_next(x);
                 task_.sums->scale[task_.numbers[t]] += dot_of_rows(of(r_, c), x);
             }
-        for (i64 c = 0; c < D_; ++c) {
-            double sum = task_.sums->bias[c];  // of one row after the other
-            for (i64 i = 0; i < count_; ++i) sum += of(r_, c)[i];
-            task_.sums->bias[c] = sum;
-        }
+        i64 c = 0;
+        for (; c + kChains <= D_; c += kChains) add_residuals<kChains>(c);
+        for (; c < D_; ++c) add_residuals<1>(c);
         if (V_ > 0) slopes_by_entry();
+    }
+
+    // Sums of one row after the other, of some classes side by side: none has to wait for the others.
+    template <i64 Many>
+    void add_residuals(i64 c) {
+        const double* from[Many];
+        double sum[Many];
+        for (i64 k = 0; k < Many; ++k) {
+            from[k] = of(r_, c + k);
+            sum[k] = task_.sums->bias[c + k];
+        }
+        for (i64 i = 0; i < count_; ++i)
+            for (i64 k = 0; k < Many; ++k) sum[k] += from[k][i];
+        for (i64 k = 0; k < Many; ++k) task_.sums->bias[c + k] = sum[k];
     }
 
     // The product with a term, whose rows are not padded.
@@ -281,16 +291,36 @@ private:
         });
     }
 
-    // Add the products of terms and the slopes by their entries; a sum in memory would be waited for each time.
+    // Add the products of terms and the slopes by their entries.
     void add_slopes_of_terms() {
-        for (i64 v = 0; v < V_; ++v) {
-            const i64 u = task_.coded.terms[v], begin = task_.coded.offsets[v], end = task_.coded.offsets[v + 1];
-            if (u < 0) continue;
-            const double *own = task_.coded.values + begin * D_, *slope = slopes_.get() + entries_.start(v);
-            double sum = 0.0;
-            for (i64 p = begin; p < end; ++p, own += D_, slope += width_)
-                for (i64 c = 0; c < D_; ++c) sum += own[c] * slope[c];
-            task_.sums->scale[u] += sum;
+        i64 v = 0;
+        for (; v + kChains <= V_; v += kChains) add_slopes_of<kChains>(v);
+        for (; v < V_; ++v) add_slopes_of<1>(v);
+    }
+
+    // Of some tables side by side, one product after the other: a sum in memory would be waited for each time.
+    template <i64 Many>
+    void add_slopes_of(i64 v) {
+        const double *own[Many], *slope[Many];
+        double sum[Many];
+        i64 left[Many], shared = INT64_MAX;
+        for (i64 m = 0; m < Many; ++m) {
+            const i64 begin = task_.coded.offsets[v + m];
+            own[m] = task_.coded.values + begin * D_;
+            slope[m] = slopes_.get() + entries_.start(v + m);
+            sum[m] = 0.0;
+            left[m] = task_.coded.terms[v + m] < 0 ? 0 : task_.coded.offsets[v + m + 1] - begin;
+            shared = smaller(shared, left[m]);
+        }
+        const auto add_entry = [&](i64 m, i64 p) {
+            for (i64 c = 0; c < D_; ++c) sum[m] += own[m][p * D_ + c] * slope[m][p * width_ + c];
+        };
+        for (i64 p = 0; p < shared; ++p)
+            for (i64 c = 0; c < D_; ++c)
+                for (i64 m = 0; m < Many; ++m) sum[m] += own[m][p * D_ + c] * slope[m][p * width_ + c];
+        for (i64 m = 0; m < Many; ++m) {
+            for (i64 p = shared; p < left[m]; ++p) add_entry(m, p);
+            if (const i64 u = task_.coded.terms[v + m]; u >= 0) task_.sums->scale[u] += sum[m];
         }
     }
 

@@ -18,10 +18,12 @@ TYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64]
 def coded(draw):
     """Codes, some of them outside their ranges; classes; sizes; the lowest code."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n, columns = draw(st.sampled_from([0, 1, 63, 64, 65, 200])), draw(st.integers(0, 5))
+    n, columns = draw(st.sampled_from([0, 1, 63, 64, 65, 400])), draw(st.sampled_from([0, 1, 2, 3, 4, 5, 8, 33]))
     n_classes = draw(st.sampled_from([1, 2, 3, 4, 5, 10, 17, 20, 21]))
     dtype, low = draw(st.sampled_from(TYPES)), draw(st.sampled_from([0, 1, -1]))
     codes = rng.integers(0 if dtype is np.uint8 else -2, 8, (n, columns)).astype(dtype)
+    if dtype is np.int64 and draw(st.booleans()):
+        codes[rng.random(codes.shape) < 0.1] += 1 << 32  # whose lower halves are codes
     if n and columns and draw(st.booleans()):
         codes[rng.integers(n), rng.integers(columns)] = np.iinfo(dtype).min
         codes[rng.integers(n), rng.integers(columns)] = np.iinfo(dtype).max
@@ -59,6 +61,20 @@ def test_scores(each_isa, as_table, drawn, outside):
         kernels.score_own_codes(as_table(codes, form), table, sizes, y, got_own, low=low)
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(got_own, want_own, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 10, 20, 21])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_adjacent_codes_give_the_same_bits_as_columns(each_isa, n_classes, dtype):
+    rng = np.random.default_rng(n_classes)
+    codes, sizes = rng.integers(0, 7, (300, 34)).astype(dtype), rng.integers(0, 7, 34)
+    table = rng.normal(size=(sizes.sum(), n_classes))
+    for _ in each_isa():
+        for outside in ("skip", "last"):
+            rows, columns = np.zeros((2, 300, n_classes))
+            kernels.score_codes(codes, table, sizes, rows, outside=outside)
+            kernels.score_codes([column.copy() for column in codes.T], table, sizes, columns, outside=outside)
+            assert rows.tobytes() == columns.tobytes()
 
 
 def test_columns_of_all_types_may_be_mixed(each_isa):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.categories import Categories
+from tallybayes.engines import in_threads
 from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import ClassCodes, RowCounter
 from tallybayes.events.inputs import Encoded
@@ -104,12 +105,14 @@ class Carried:
         counted = statistic_of(block.event, Exact.from_counts(held.rows), *held.counter.finish())
         return Evidence(self._alone[k], held.labels, none, (replace(counted, rows=none),))
 
-    def complete(self, evidence: Evidence) -> Evidence:
+    def complete(self, evidence: Evidence, threads: int) -> Evidence:
         """Return the evidence of rows with the sums that were carried."""
+        left = [(k, held) for k, idle in enumerate(self._idle) for held in idle]
+        for (k, _), sums in zip(left, in_threads(left, self._finish, threads), strict=True):
+            self._done[k].append(sums)
         statistics = list(evidence.statistics)
-        for k, statistic in enumerate(evidence.statistics):
-            done = [*self._done[k], *(self._finish(k, held) for held in self._idle[k])]
+        for k, done in enumerate(self._done):
             if done:
-                first = Evidence(self._alone[k], evidence.classes, evidence.rows, (statistic,))
-                [statistics[k]] = reduce(add, done, first).without_empty_classes().statistics
+                whole = Evidence(self._alone[k], evidence.classes, evidence.rows, (statistics[k],))
+                [statistics[k]] = reduce(add, [*done, whole]).without_empty_classes().statistics
         return replace(evidence, statistics=tuple(statistics))

@@ -193,7 +193,7 @@ class Count(Summing):
             progress=progress,
             **_sizes(self.schema, rows),
         )
-        return found if carried is None else replace(found, evidence=carried.complete(found.evidence))
+        return found if carried is None else replace(found, evidence=carried.complete(found.evidence, threads))
 
     def _count(self, batch: pa.RecordBatch, first: int, carried: Carried | None = None) -> PartialEvidence:
         rows = RowBatch(batch, first, self.schema.missing)

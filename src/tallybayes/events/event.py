@@ -154,7 +154,7 @@ class Event(ABC, Generic[Data]):
         return None
 
     def counter(self, width: int, n_classes: int) -> RowCounter[Data] | None:
-        """Return a counter of batches of F columns; None if that is no quicker than merging what `count` returns."""
+        """Return a counter of batches, or None if merging what `count` returns is as quick."""
         return None
 
     @abstractmethod

@@ -85,8 +85,7 @@ class Statistic:
             sums = {k: v if axes[k] == "value" else v + other.sums[k] for k, v in self.sums.items()}
             return self._replace(rows, sums, self.labels)
         labels, mine, theirs = self.labels[0].join_all(self.labels, other.labels)
-        size, like = sum(map(len, labels)), None
-        sums = {}
+        size, sums, like = sum(map(len, labels)), {}, None
         rising = all(bool((np.diff(index) > 0).all()) for index in (mine, theirs))
         for k, sum_ in self.declared.items():
             one, two = self.sums[k], other.sums[k]

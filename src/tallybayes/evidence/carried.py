@@ -53,7 +53,7 @@ class Carried:
     def add(
         self, k: int, data: Encoded, classes: ClassCodes, labels: Categories, totals: Exact, hashes: CellHashes | None
     ) -> bool:
-        """Count the rows of block k of the schema, and hash them; return False if they have to be counted at once.
+        """Count and hash rows of a block; return False if that has to be done at once.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Carried:
         return True
 
     def _take(self, k: int, labels: Categories, n: int) -> _Held | None:
-        """Return a counter for more rows of these classes, which nobody else uses meanwhile; None if there is none."""
+        """Return a counter for rows of these classes, or None; nobody else has it meanwhile."""
         try:
             held = self._idle[k].pop()
         except IndexError:

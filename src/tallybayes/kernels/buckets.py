@@ -129,9 +129,10 @@ def count_numbers(
 
 
 class NumberCounter:
-    """Counts several tables of numbers as `count_numbers` would count them as one, but begins and ends only once.
+    """Counts several tables of numbers as `count_numbers` counts one.
 
-    It is meant for few classes: see there. After an error it is of no more use.
+    To begin and to end takes as long as to count 30,000 rows: this does both once. It is meant for few classes: see
+    there. After an error it is of no more use.
 
     Parameters
     ----------

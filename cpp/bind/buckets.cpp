@@ -1,4 +1,4 @@
-// Python bindings of find_buckets, count_numbers, find_cells and join_buckets.
+// Python bindings of find_buckets, count_numbers, NumberCounter, find_cells and join_buckets.
 #include <algorithm>
 
 #include "bind/owned.hpp"
@@ -89,48 +89,123 @@ private:
     std::vector<Numbered> numbered_, sorted_;
 };
 
-// Exact sums, and buckets with the rows of each class in place of codes, those of a column in rising order.
+// Exact sums of numbers, and the buckets of each column in rising order, with the rows of each class in them.
+class FoundNumbers {
+public:
+    FoundNumbers(int64_t n, int64_t F, int64_t C)
+        : F_(F), C_(C), room_(std::min(n, kMost)), sizes_(F), shifts_(F), keys_(static_cast<std::size_t>(room_ * F)) {
+        std::fill_n(sizes_.data, F, 0);
+        std::fill_n(shifts_.data, F, 0);
+    }
+
+    // The counters by class and code of all columns, zero on entry.
+    static std::vector<std::uint32_t> counters(int64_t F, int64_t C) {
+        if (C > 1 << 20) refuse("n_classes", "at most 2^20 classes", std::to_string(C));  // they have 32-bit numbers
+        return std::vector<std::uint32_t>(static_cast<std::size_t>(need_cells(need_cells(kMost + 2, C), F)));
+    }
+
+    CountNumbersTask task(const Table& table, const std::int32_t* classes, const HashBuffers* hashes,
+                          std::vector<std::uint32_t>& counts) {
+        const PowerTask power{table, classes, C_, nullptr, true, &sums_[0].limbs, &sums_[1].limbs, &sums_[2].limbs,
+                              hashes == nullptr ? nullptr : hashes->from, hashes == nullptr ? nullptr : hashes->out};
+        return {power, {table, classes, C_, nullptr, counts.data(), keys_.data(), sizes_.data, shifts_.data}};
+    }
+
+    nb::tuple give(const std::vector<std::uint32_t>& counts) {
+        int64_t total = 0;
+        for (int64_t f = 0; f < F_; ++f) total += sizes_.data[f];
+        OwnedArray<int64_t> found(total), tally(total * C_);
+        {
+            const nb::gil_scoped_release unlocked;
+            RisingKeys rising;
+            int64_t at = 0;
+            for (int64_t f = 0; f < F_; ++f) {
+                const int64_t* mine = keys_.data() + f * room_;
+                const auto& order = rising.order(mine, sizes_.data[f], shifts_.data[f]);
+                for (int64_t c = 0; c < C_; ++c) {
+                    const std::uint32_t* from = counts.data() + (f * (kMost + 2) + 1) * C_ + c;
+                    int64_t* to = tally.data + c * total + at;
+                    for (int64_t k = 0; k < sizes_.data[f]; ++k) to[k] = from[static_cast<int64_t>(order[k]) * C_];
+                }
+                for (int64_t k = 0; k < sizes_.data[f]; ++k) found.data[at++] = mine[order[k]];
+            }
+        }
+        return nb::make_tuple(sums_[0].give(C_, F_), sums_[1].give(C_, F_), sums_[2].give(C_, F_),
+                              tally.give({C_, total}), found.give({total}), sizes_.give({F_}), shifts_.give({F_}));
+    }
+
+private:
+    static constexpr int64_t kMost = FindBucketsTask::kMost;
+    const int64_t F_, C_, room_;
+    OwnedArray<int64_t> sizes_, shifts_;
+    std::vector<int64_t> keys_;
+    OwnedLimbs sums_[3];
+};
+
 nb::tuple count_numbers(nb::handle columns, nb::handle classes, int64_t n_classes, nb::handle seeds, nb::handle out) {
-    constexpr int64_t most = FindBucketsTask::kMost;
     const ClassBuffer own(classes);
     const int64_t n = own.length(), C = need_count(n_classes, "n_classes");
     if (n > UINT32_MAX) refuse("columns", "fewer than 2^32 rows", std::to_string(n));
-    if (C > 1 << 20) refuse("n_classes", "at most 2^20 classes", std::to_string(C));  // counters have 32-bit numbers
     const TableBuffer table(columns, n, true);
-    const int64_t F = table.table().n_columns, room = std::min(n, most);
+    const int64_t F = table.table().n_columns;
     const HashBuffers hashes(seeds, "seeds", F, out, n);
-    need_cells(need_cells(most + 2, C), F);
-    OwnedArray<int64_t> sizes(F), shifts(F);
-    std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
-    std::vector<std::uint32_t> counts(static_cast<std::size_t>((most + 2) * C * F));
-    std::fill_n(sizes.data, F, 0);
-    std::fill_n(shifts.data, F, 0);
-    OwnedLimbs sums[3];
-    const PowerTask power{table.table(), own.data, C, nullptr, true, &sums[0].limbs, &sums[1].limbs, &sums[2].limbs,
-                          hashes.from, hashes.out};
-    const FindBucketsTask buckets{table.table(), own.data, C, nullptr, counts.data(), keys.data(), sizes.data, shifts.data};
-    run(&Kernels::count_numbers, CountNumbersTask{power, buckets});
-    int64_t total = 0;
-    for (int64_t f = 0; f < F; ++f) total += sizes.data[f];
-    OwnedArray<int64_t> found(total), tally(total * C);
-    {
-        const nb::gil_scoped_release unlocked;
-        RisingKeys rising;
-        int64_t at = 0;
-        for (int64_t f = 0; f < F; ++f) {
-            const int64_t* mine = keys.data() + f * room;
-            const auto& order = rising.order(mine, sizes.data[f], shifts.data[f]);
-            for (int64_t c = 0; c < C; ++c) {
-                const std::uint32_t* from = counts.data() + (f * (most + 2) + 1) * C + c;
-                int64_t* to = tally.data + c * total + at;
-                for (int64_t k = 0; k < sizes.data[f]; ++k) to[k] = from[static_cast<int64_t>(order[k]) * C];
-            }
-            for (int64_t k = 0; k < sizes.data[f]; ++k) found.data[at++] = mine[order[k]];
-        }
-    }
-    return nb::make_tuple(sums[0].give(C, F), sums[1].give(C, F), sums[2].give(C, F), tally.give({C, total}),
-                          found.give({total}), sizes.give({F}), shifts.give({F}));
+    auto counts = FoundNumbers::counters(F, C);
+    FoundNumbers found(n, F, C);
+    run(&Kernels::count_numbers, found.task(table.table(), own.data, &hashes, counts));
+    return found.give(counts);
 }
+
+// The same for several tables, one after the other.
+class NumberCounter {
+public:
+    NumberCounter(int64_t n_columns, int64_t n_classes)
+        : F_(need_count(n_columns, "n_columns")), C_(need_count(n_classes, "n_classes")),
+          counts_(FoundNumbers::counters(F_, C_)), kernels_(kernels()), state_(kernels_.numbers_new()) {}
+    ~NumberCounter() { kernels_.numbers_delete(state_); }
+    NumberCounter(const NumberCounter&) = delete;
+    NumberCounter& operator=(const NumberCounter&) = delete;
+
+    void add(nb::handle columns, nb::handle classes, nb::handle seeds, nb::handle out) {
+        const ClassBuffer own(classes);
+        const int64_t n = own.length();
+        if (!usable_) refuse("counter", "one without an error", "one that is finished");
+        if (n > UINT32_MAX - rows_) refuse("columns", "fewer than 2^32 rows in all", std::to_string(n));
+        const TableBuffer table(columns, n, true);
+        if (table.table().n_columns != F_) refuse("columns", std::to_string(F_), std::to_string(table.table().n_columns));
+        const HashBuffers hashes(seeds, "seeds", F_, out, n);
+        FoundNumbers found(0, F_, C_);
+        usable_ = false;  // while another thread may run, and after an error
+        run(kernels_.numbers_add, found.task(table.table(), own.data, &hashes, counts_));
+        usable_ = true;
+        rows_ += n;
+        ++tables_;
+    }
+
+    nb::tuple finish() {
+        if (!usable_ || tables_ == 0) refuse("counter", "one with tables", "another");
+        usable_ = false;
+        FoundNumbers found(rows_, F_, C_);
+        run(kernels_.numbers_finish, found.task({nullptr, F_, rows_}, nullptr, nullptr, counts_));
+        return found.give(counts_);
+    }
+
+private:
+    void run(Fault (*kernel)(void*, const CountNumbersTask&), const CountNumbersTask& task) {
+        Fault fault;
+        {
+            const nb::gil_scoped_release unlocked;
+            fault = kernel(state_, task);
+        }
+        if (fault.kind != FaultKind::none) raise_fault(fault);
+    }
+
+    const int64_t F_, C_;
+    std::vector<std::uint32_t> counts_;
+    const Kernels& kernels_;  // of the instruction set that made the state
+    void* state_;
+    int64_t rows_ = 0, tables_ = 0;
+    bool usable_ = true;
+};
 
 nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
     const int64_t n = rows_of(columns);
@@ -240,6 +315,10 @@ nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
 void bind_buckets(nb::module_& m) {
     m.def("find_buckets", &find_buckets);
     m.def("count_numbers", &count_numbers, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+    nb::class_<NumberCounter>(m, "NumberCounter")
+        .def(nb::init<int64_t, int64_t>())
+        .def("add", &NumberCounter::add, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none())
+        .def("finish", &NumberCounter::finish);
     m.def("find_cells", &find_cells);
     m.def("join_buckets", &join_buckets);
 }

@@ -473,6 +473,11 @@ struct Kernels {
     Fault (*count_pairs)(const CountPairsTask&);
     Fault (*find_buckets)(const FindBucketsTask&);
     Fault (*count_numbers)(const CountNumbersTask&);
+    // The same for several tables, one after the other (dense/count_numbers.hpp): state behind a pointer.
+    void* (*numbers_new)();
+    void (*numbers_delete)(void*);
+    Fault (*numbers_add)(void*, const CountNumbersTask&);
+    Fault (*numbers_finish)(void*, const CountNumbersTask&);
     Fault (*find_cells)(const FindCellsTask&);
     Fault (*count_sparse)(const CountSparseTask&);
     Fault (*score_gaussian)(const ScoreDenseTask&);

@@ -33,7 +33,8 @@ namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
-                                 count_numbers, find_cells,  count_sparse,
+                                 count_numbers, numbers_new, numbers_delete, numbers_add, numbers_finish,
+                                 find_cells,  count_sparse,
                                  score_gaussian, score_student, leave_dense, expert_terms, mix_experts,
                                  density_places, density, score_codes,
                                  score_own_codes, score_cells, interpolate, distances, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,

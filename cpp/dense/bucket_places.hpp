@@ -171,6 +171,12 @@ private:
     // Place eight rows at a time, and return how many.
     template <class Real>
     i64 place_columns(i64 start, i64 count, const i32* to, u16* out) {
+        return row_.masked() ? place_columns<Real, true>(start, count, to, out)
+                             : place_columns<Real, false>(start, count, to, out);
+    }
+
+    template <class Real, bool Masked>
+    i64 place_columns(i64 start, i64 count, const i32* to, u16* out) {
         const Real* from[kTogether];
         for (i64 k = 0; k < kTogether; ++k)
             from[k] = reinterpret_cast<const Real*>(eight.columns[smaller(k, eight.width - 1)].base) + start;
@@ -178,7 +184,7 @@ private:
         for (; i + 8 <= count; i += 8) {
             I8 places[kTogether];
             for (i64 k = 0; k < kTogether; ++k)
-                places[k] = column_[k].place<true>(load_four(from[k] + i), load_four(from[k] + i + 4), far);
+                places[k] = column_[k].template place<Masked>(load_four(from[k] + i), load_four(from[k] + i + 4), far);
             store_shorts_as_rows(places, out, to + i);
         }
         return i;

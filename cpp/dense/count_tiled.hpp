@@ -37,14 +37,21 @@ private:
 class TileCounter {
 public:
     TileCounter(const FindBucketsTask& task, BucketTable* tables, i64 first)
-        : task_(task), C_(task.n_classes), first_(first), end_(smaller(first + kBlockColumns, task.table.n_columns)),
+        : counts_(task.counts), C_(task.n_classes), first_(first),
+          end_(smaller(first + kBlockColumns, task.table.n_columns)),
           n_eights_((end_ - first + kTogether - 1) / kTogether), tiles_(n_eights_, C_),
           sorted_(task.classes, C_, kCountRows), to_(kCountRows), rows_(C_), places_(n_eights_ * kPlaces) {
-        for (i64 e = 0; e < n_eights_; ++e) eights_[e] = PlacedEight(task.table, first + e * kTogether);
         for (i64 f = first_; f < end_; ++f) {
             each_[f - first_] = tables + (f - first_);
             each_[f - first_]->clear(task.table.columns[f], task.table.n_rows, C_);
         }
+        read(task.table, task.classes);
+    }
+
+    // Go on with another table of as many columns.
+    void read(const Table& table, const i32* classes) {
+        sorted_.read(classes);
+        for (i64 e = 0; e < n_eights_; ++e) eights_[e] = PlacedEight(table, first_ + e * kTogether);
     }
 
     // Begin a block of at most kCountRows rows, which are then placed in any parts, and counted.
@@ -79,9 +86,9 @@ public:
         }
     }
 
-    void finish() {
+    void finish(const FindBucketsTask& task) {
         empty();
-        for (i64 f = first_; f < end_; ++f) finish_column(*each_[f - first_], task_, f);
+        for (i64 f = first_; f < end_; ++f) finish_column(*each_[f - first_], task, f);
     }
 
 private:
@@ -152,9 +159,9 @@ private:
     }
 
     u16* places(i64 e) { return places_.get() + e * kPlaces; }
-    u32* counters(i64 f) const { return task_.counts + f * (BucketTable::kMost + 2) * C_; }
+    u32* counters(i64 f) const { return counts_ + f * (BucketTable::kMost + 2) * C_; }
 
-    const FindBucketsTask& task_;
+    u32* const counts_;
     const i64 C_, first_, end_, n_eights_;
     i64 start_ = 0, count_ = 0;  // of the block
     BucketTable* each_[kBlockColumns];

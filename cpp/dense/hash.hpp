@@ -39,6 +39,12 @@ inline I4 hash_bits(I4 bits, I4 keys) {
 
 inline I4 hash_cells(F4 x, I4 keys) { return bits(drop(missing(x), doubles(hash_bits(bits(x + all(0.0)), keys)))); }
 
+// Numbers that are sized are neither missing nor 0.
+template <bool Sized>
+inline I4 hash_some(F4 x, I4 keys) {
+    return Sized ? hash_bits(bits(x), keys) : hash_cells(x, keys);
+}
+
 inline u64 sum_of(I4 words) {
     i64 four[4];
     store(four, words);
@@ -62,22 +68,20 @@ inline void add_lane_sums(const I4 (&lanes)[4], u64* out) {
     store(four, load(four) + (bits(a) + bits(b)) + (bits(c) + bits(d)));
 }
 
-// Hash `Rows` rows of adjacent numbers, with a key of 0 for each column that is lacking to a multiple of four. Numbers
-// that are sized are neither missing nor 0.
+// Hash `Rows` rows of adjacent numbers, with a key of 0 for each column that is lacking to a multiple of four.
 template <class Real, bool Sized, int Rows>
 inline void hash_some_rows(const char* from, i64 stride, i64 n_columns, const u64* keys, I4 (&sums)[Rows]) {
-    const auto hash = [](F4 x, I4 key) { return Sized ? hash_bits(bits(x), key) : hash_cells(x, key); };
     const auto row = [&](int i) { return reinterpret_cast<const Real*>(from + i * stride); };
     for (int i = 0; i < Rows; ++i) sums[i] = all(i64{0});
     i64 f = 0;
     for (; f + 4 <= n_columns; f += 4) {
         const I4 key = load(reinterpret_cast<const i64*>(keys + f));
-        for (int i = 0; i < Rows; ++i) sums[i] = sums[i] + hash(load_four(row(i) + f), key);
+        for (int i = 0; i < Rows; ++i) sums[i] = sums[i] + hash_some<Sized>(load_four(row(i) + f), key);
     }
     if (f == n_columns) return;
     const First rest = first(n_columns - f);
     const I4 key = load(reinterpret_cast<const i64*>(keys + f));
-    for (int i = 0; i < Rows; ++i) sums[i] = sums[i] + hash(load_some(row(i) + f, rest, n_columns - f), key);
+    for (int i = 0; i < Rows; ++i) sums[i] = sums[i] + hash_some<Sized>(load_some(row(i) + f, rest, n_columns - f), key);
 }
 
 // Hash rows [start, stop) of adjacent numbers, one by one: memory is read from end to end.
@@ -104,7 +108,7 @@ inline i64 hash_cached_rows(const Table& table, i64 start, i64 stop, const u64* 
 }
 
 // Hash rows [start, stop) of `Width` columns of contiguous numbers; return the first row that is left, for want of four.
-template <class Real, int Width>
+template <class Real, int Width, bool Sized>
 inline i64 hash_columns(const Column* columns, i64 start, i64 stop, const u64* keys, u64* out) {
     const Real* from[Width];
     for (int k = 0; k < Width; ++k) from[k] = reinterpret_cast<const Real*>(columns[k].base);
@@ -113,14 +117,14 @@ inline i64 hash_columns(const Column* columns, i64 start, i64 stop, const u64* k
         i64* const four = reinterpret_cast<i64*>(out + i);
         I4 sums = load(four);
         for (int k = 0; k < Width; ++k)
-            sums = sums + hash_cells(load_four(from[k] + i), all(static_cast<i64>(keys[k])));
+            sums = sums + hash_some<Sized>(load_four(from[k] + i), all(static_cast<i64>(keys[k])));
         store(four, sums);
     }
     return i;
 }
 
 // Hash rows [start, stop) of some columns of one type, eight at a time where their numbers are contiguous.
-template <class Real>
+template <class Real, bool Sized>
 inline void hash_tile(const Column* columns, i64 count, i64 start, i64 stop, const u64* keys, u64* out) {
     constexpr i64 kTogether = 8;  // columns whose sums are read and written once
     for (i64 f = 0; f < count;) {
@@ -128,9 +132,9 @@ inline void hash_tile(const Column* columns, i64 count, i64 start, i64 stop, con
         while (width < kTogether && f + width < count && columns[f + width].stride == sizeof(Real)) ++width;
         i64 i = start;
         if (width == kTogether) {
-            i = hash_columns<Real, kTogether>(columns + f, start, stop, keys + f, out);
+            i = hash_columns<Real, kTogether, Sized>(columns + f, start, stop, keys + f, out);
         } else {
-            if (width > 0) i = hash_columns<Real, 1>(columns + f, start, stop, keys + f, out);
+            if (width > 0) i = hash_columns<Real, 1, Sized>(columns + f, start, stop, keys + f, out);
             width = 1;
         }
         for (; i < stop; ++i)
@@ -157,9 +161,11 @@ public:
         if (wanted_ && adjacent_ && table_.columns->type == Type::f64)
             start = sized ? hash_cached_rows<true>(table_, start, stop, keys_.get(), out_)
                           : hash_cached_rows<false>(table_, start, stop, keys_.get(), out_);
-        add(start, stop);
+        if (sized) add<true>(start, stop);
+        else add<false>(start, stop);
     }
 
+    template <bool Sized = false>
     void add(i64 start, i64 stop) {
         if (!wanted_) return;
         if (adjacent_ && table_.columns->type == Type::f64) return hash_rows<double>(table_, start, stop, keys_.get(), out_);
@@ -171,9 +177,9 @@ public:
                 const Column* const columns = table_.columns + f;
                 for (end = f; end < table_.n_columns && table_.columns[end].type == columns->type;) ++end;
                 if (columns->type == Type::f64)
-                    hash_tile<double>(columns, end - f, start, end_row, keys_.get() + f, out_);
+                    hash_tile<double, Sized>(columns, end - f, start, end_row, keys_.get() + f, out_);
                 else
-                    hash_tile<float>(columns, end - f, start, end_row, keys_.get() + f, out_);
+                    hash_tile<float, Sized>(columns, end - f, start, end_row, keys_.get() + f, out_);
             }
         }
     }

@@ -15,6 +15,9 @@ public:
     ClassTile(const i32* classes, i64 n_classes, i64 tile)
         : classes_(classes), C_(n_classes), local_(tile), order_(tile), present_(tile), counts_(C_), starts_(C_) {}
 
+    // Go on with the classes of other rows.
+    void read(const i32* classes) { classes_ = classes; }
+
     Fault sort(i64 start, i64 count) {
         for (i64 k = 0; k < n_present_; ++k) counts_[present_[k]] = 0;
         n_present_ = 0;
@@ -71,6 +74,9 @@ class Fours {
 public:
     Fours(const Table& table, i64 tile)
         : table_(table), F_(table.n_columns), tile_(tile), size((F_ + 3) / 4), packed_(4 * tile) {}
+
+    // Go on with another table of as many columns.
+    void read(const Table& table) { table_ = table; }
 
     Four at(i64 g) const {
         Four four;
@@ -145,7 +151,7 @@ private:
         return i;
     }
 
-    const Table& table_;
+    Table table_;
     const i64 F_, tile_;
 
 public:

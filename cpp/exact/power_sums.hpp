@@ -23,12 +23,24 @@ struct Group {
 template <bool Squares>
 class PowerSummer {
 public:
-    explicit PowerSummer(const PowerTask& task)
-        : task_(task), n_(task.table.n_rows), F_(task.table.n_columns), C_(task.n_classes),
-          tile_(tile_length(C_, is_in_columns(task.table))), tile_of_(task.classes, C_, tile_),
-          fours_(task.table, tile_), groups_(fours_.size), totals_(fours_.size * C_), missing_(C_ * F_), rows_(C_),
-          clean_(4 * kSegment), sums_(C_ * F_, Squares) {
-        for (i64 g = 0; g < fours_.size; ++g) groups_[g].four = fours_.at(g);
+    // `more`: whether other tables are to follow this one.
+    PowerSummer(const Table& table, const i32* classes, i64 n_classes, bool more)
+        : more_(more), F_(table.n_columns), C_(n_classes), tile_(tile_length(C_, is_in_columns(table))),
+          tile_of_(classes, C_, tile_), fours_(table, tile_), groups_(fours_.size), totals_(fours_.size * C_),
+          missing_(C_ * F_), rows_(C_), clean_(4 * kSegment), sums_(C_ * F_, Squares) {
+        read(table, classes);
+    }
+
+    // Go on with another table of as many columns.
+    void read(const Table& table, const i32* classes) {
+        table_ = table;
+        tile_of_.read(classes);
+        fours_.read(table);
+        for (i64 g = 0; g < fours_.size; ++g) {
+            const Four four = fours_.at(g);
+            if (four.column != groups_[g].four.column) flush(g);  // lanes are other columns from here on
+            groups_[g].four = four;
+        }
     }
 
     // The rows to add at a time: a tile is read while the one before is added up.
@@ -43,7 +55,7 @@ public:
             rows_[tile_of_.present(k)] += tile_of_.rows(tile_of_.present(k));
         all_sized_ = true;
         sum_tile(start, count, first / 4, (end + 3) / 4);
-        if (infinite_) return first_infinite(task_.table);
+        if (infinite_) return first_infinite(table_);
         unsettled_ += count;
         if (unsettled_ + tile_ > kRowsPerSettle) flush_all();
         return {};
@@ -52,13 +64,14 @@ public:
     // Whether no number added last is missing or 0.
     bool all_sized() const { return all_sized_; }
 
-    Fault finish() {
+    Fault finish(const PowerTask& task) {
+        for (i64 g = 0; more_ && g < fours_.size; ++g) flush(g);
         Scratch<i64> weight(C_ * F_);
         for (i64 c = 0; c < C_; ++c)
             for (i64 f = 0; f < F_; ++f) weight[c * F_ + f] = rows_[c] - missing_[c * F_ + f];
-        *task_.weight = {weight.release(), C_ * F_, 1, 0};
-        sums_.first.finish(*task_.first);
-        if (Squares) sums_.second.finish(*task_.second);
+        *task.weight = {weight.release(), C_ * F_, 1, 0};
+        sums_.first.finish(*task.first);
+        if (Squares) sums_.second.finish(*task.second);
         return {};
     }
 
@@ -83,7 +96,7 @@ private:
                     for (i64 j = 0; j < tile_of_.rows(c); j += kSegment)
                         add_segment(g, c, rows, order + j, smaller<i64>(kSegment, tile_of_.rows(c) - j));
                 }
-                if (start + count == n_) flush(g);  // while its sums are in the cache
+                if (!more_ && start + count == table_.n_rows) flush(g);  // while its sums are in the cache
             }
         }
     }
@@ -159,6 +172,7 @@ private:
 
     void flush(i64 g) {
         const Four& four = groups_[g].four;
+        if (!groups_[g].fit.chosen) return;  // no row was added
         for (i64 c = 0; c < C_; ++c) {
             Sums& totals = totals_[g * C_ + c];
             for (int lane = four.from; lane < four.to; ++lane) {
@@ -183,8 +197,9 @@ private:
     }
 
     static constexpr int kExpected = 32;  // segments: what one had, the next ones are likely to have
-    const PowerTask& task_;
-    const i64 n_, F_, C_, tile_;
+    Table table_{};
+    const bool more_;
+    const i64 F_, C_, tile_;
     ClassTile tile_of_;
     Fours fours_;
     Scratch<Group> groups_;
@@ -200,7 +215,7 @@ private:
 
 template <bool Squares>
 inline Fault power_sums_in_tiles(const PowerTask& task) {
-    PowerSummer<Squares> summer(task);
+    PowerSummer<Squares> summer(task.table, task.classes, task.n_classes, false);
     RowHasher hasher(task.table, task.seeds, task.hashes);
     for (i64 start = 0; start < task.table.n_rows; start += summer.tile()) {
         const i64 count = smaller(summer.tile(), task.table.n_rows - start);
@@ -208,7 +223,7 @@ inline Fault power_sums_in_tiles(const PowerTask& task) {
         if (fault.kind != FaultKind::none) return fault;
         hasher.add_cached(start, start + count, summer.all_sized());
     }
-    return summer.finish();
+    return summer.finish(task);
 }
 
 // Windows do not pay off for few rows, or few rows per class.

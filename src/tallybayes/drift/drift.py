@@ -18,6 +18,7 @@ from tallybayes.drift.two_samples import compare_counts
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
+from tallybayes.evidence.carried import Carried
 from tallybayes.evidence.count import Count
 from tallybayes.evidence.evidence import Evidence, row_weights
 from tallybayes.evidence.partial import PartialEvidence
@@ -171,9 +172,9 @@ class CountNew(Count):
         without = {*self.absent, *(() if self.labelled else (self.schema.label,))}
         return [name for name in super().columns if name not in without]
 
-    def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
+    def _count(self, batch: pa.RecordBatch, first: int, carried: Carried | None = None) -> PartialEvidence:
         for name in self.absent:
             batch = batch.append_column(name, pa.nulls(batch.num_rows))
         if not self.labelled:
             batch = batch.append_column(self.schema.label, pa.repeat(True, batch.num_rows))
-        return super()._count(batch, first)
+        return super()._count(batch, first, carried)

@@ -28,7 +28,18 @@ from tallybayes.events.options import Option, is_finite, is_number, is_plain, pl
 from tallybayes.events.statistic import NEVER_THERE, Labels, Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["AddScores", "AddSlice", "ClassCodes", "Counted", "Event", "InputKind", "LeftOut", "Weights", "as_event"]
+__all__ = [
+    "AddScores",
+    "AddSlice",
+    "ClassCodes",
+    "Counted",
+    "Event",
+    "InputKind",
+    "LeftOut",
+    "RowCounter",
+    "Weights",
+    "as_event",
+]
 
 InputKind: TypeAlias = Literal["dense", "codes", "bag", "text"]
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
@@ -95,6 +106,18 @@ class LeftOut:
         return self.measure()
 
 
+class RowCounter(ABC, Generic[Data]):
+    """Counts rows without weights, batch after batch, as if they were one batch."""
+
+    @abstractmethod
+    def add(self, data: Data, classes: ClassCodes, hashes: CellHashes | None) -> None:
+        """Count some rows, and add cells' hashes if asked to."""
+
+    @abstractmethod
+    def finish(self) -> Counted:
+        """Return the sums of all rows by name, and the values of each column; once."""
+
+
 class Event(ABC, Generic[Data]):
     """The base of all event models; a subclass with a `name` is registered."""
 
@@ -129,6 +152,10 @@ class Event(ABC, Generic[Data]):
         self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
     ) -> Counted | None:
         """Return what `count` does, and add cells' hashes; None if that saves nothing."""
+        return None
+
+    def counter(self, width: int, n_classes: int) -> RowCounter[Data] | None:
+        """Return a counter of batches, or None if merging what `count` returns is as quick."""
         return None
 
     @abstractmethod

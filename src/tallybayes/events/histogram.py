@@ -19,7 +19,7 @@ from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.cell_hashes import CellHashes
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, RowCounter, Weights, chunks
 from tallybayes.events.families.cells import choose_cells
 from tallybayes.events.families.experts import Experts
 from tallybayes.events.families.normal import by_class, centre, over_all
@@ -36,6 +36,9 @@ Method = Literal["average", "tree", "student", "kernel"]
 _MISSING = 255  # the code of a missing value
 _LARGEST = 1e307  # so that a margin can be added
 _FEW_CLASSES = 64  # whose counters, of eight columns, stay in the second cache
+# Bytes of counters that a thread may keep from batch to batch, and their bytes for each column: of a table of buckets,
+# and of each class.
+_MOST_CARRIED, _OF_TABLE, _OF_CLASS = 32 << 20, 32 << 10, 8 << 10
 _GRID = 121  # points at which a density is plotted
 
 
@@ -264,6 +267,11 @@ class Histogram(Event[Dense]):
         few = weights is None and n_classes <= _FEW_CLASSES
         return _count_rows(data, classes, n_classes, hashes) if few else None
 
+    def counter(self, width: int, n_classes: int) -> RowCounter[Dense] | None:
+        """Return a counter of batches, where the memory that it keeps is small."""
+        small = width * (_OF_TABLE + n_classes * _OF_CLASS) <= _MOST_CARRIED
+        return _RowCounter(width, n_classes) if small and n_classes <= _FEW_CLASSES else None
+
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether no variance is below zero, and every value that is present is in a bucket."""
         counts, sizes = statistic.sums["counts"], statistic.sizes
@@ -317,9 +325,26 @@ class Histogram(Event[Dense]):
 def _count_rows(data: Dense, classes: ClassCodes, n_classes: int, hashes: CellHashes | None) -> Counted:
     """Count rows without weights, and hash them if asked to; all in one pass over memory."""
     seeds, out = (None, None) if hashes is None else (hashes.seeds, hashes.out)
-    sums, counted = kernels.count_numbers(data.columns, classes, n_classes, seeds=seeds, out=out)
-    labels = Buckets.split(counted.keys, counted.sizes, counted.shifts)
-    return {**normal_sums(sums), "counts": Exact.from_counts(counted.counts)}, labels
+    return _counted(*kernels.count_numbers(data.columns, classes, n_classes, seeds=seeds, out=out))
+
+
+class _RowCounter(RowCounter[Dense]):
+    """Counts batches without weights as `_count_rows` counts one."""
+
+    def __init__(self, width: int, n_classes: int) -> None:
+        self._counter = kernels.NumberCounter(width, n_classes)
+
+    def add(self, data: Dense, classes: ClassCodes, hashes: CellHashes | None) -> None:
+        seeds, out = (None, None) if hashes is None else (hashes.seeds, hashes.out)
+        self._counter.add(data.columns, classes, seeds=seeds, out=out)
+
+    def finish(self) -> Counted:
+        return _counted(*self._counter.finish())
+
+
+def _counted(sums: kernels.PowerSums, found: kernels.BucketCounts) -> Counted:
+    labels = Buckets.split(found.keys, found.sizes, found.shifts)
+    return {**normal_sums(sums), "counts": Exact.from_counts(found.counts)}, labels
 
 
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:

@@ -80,6 +80,10 @@ class Statistic:
         """Return the sums of both; classes must be aligned, values are aligned here."""
         if self.labels == other.labels:
             return self._replace(rows, {k: self.sums[k] + other.sums[k] for k in self.sums}, self.labels)
+        if not other.sizes.any():  # aligning no values takes as long as aligning some
+            axes = {k: sum_.axis for k, sum_ in self.declared.items()}
+            sums = {k: v if axes[k] == "value" else v + other.sums[k] for k, v in self.sums.items()}
+            return self._replace(rows, sums, self.labels)
         labels, mine, theirs = self.labels[0].join_all(self.labels, other.labels)
         size, sums, like = sum(map(len, labels)), {}, None
         rising = any(one.sparse for one in self.declared.values()) and _rise(mine) and _rise(theirs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import engines, sources
 from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.evidence.carried import Carried
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.evidence.partial import KeptColumns, PartialEvidence, open_partial
 from tallybayes.evidence.row_hash import RowHashes
@@ -26,6 +28,8 @@ _MATRIX = 256 << 20
 # Rows of a slice of a matrix: the fewest, however wide it is, and those that one thread counts sooner than two threads
 # and a merge; and the bytes of such a slice.
 _LEAST_ROWS, _ENOUGH_ROWS, _ENOUGH = 256, 1 << 14, 4 << 20
+# Rows of a first batch from which on counts may be carried to the next; with fewer, it is likely to be the only one.
+_MANY_ROWS = 1 << 14
 # Bytes. A merge of vocabularies costs their length, however few the rows, so small batches of text are joined.
 _TOGETHER = 32 << 20
 
@@ -177,9 +181,11 @@ class Count(Summing):
         progress : callable, optional
             Called now and then with the result so far and the number of rows in it.
         """
-        return engines.fold(
+        # What is saved on the way has to be complete; and counters have no weights.
+        carried = Carried(self.schema) if self.counted and progress is None and self.schema.weight is None else None
+        found = engines.fold(
             _join_small(rows, self.schema) if self.counted else rows,
-            self._count,
+            partial(self._count, carried=carried),
             operator.add,
             self.zero() if earlier is None else earlier,
             threads=threads,
@@ -187,11 +193,13 @@ class Count(Summing):
             progress=progress,
             **_sizes(self.schema, rows),
         )
+        return found if carried is None else replace(found, evidence=carried.complete(found.evidence, threads))
 
-    def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
+    def _count(self, batch: pa.RecordBatch, first: int, carried: Carried | None = None) -> PartialEvidence:
         rows = RowBatch(batch, first, self.schema.missing)
         hashes = RowHashes(rows, self.schema) if self.sampled else None
-        evidence = count_rows(self.schema, rows, hashes) if self.counted else Evidence.empty(self.schema)
+        carried = carried if first > 0 or len(rows) >= _MANY_ROWS else None
+        evidence = count_rows(self.schema, rows, hashes, carried) if self.counted else Evidence.empty(self.schema)
         return PartialEvidence(
             evidence,
             None if hashes is None else BottomKSample.of(rows, self.schema, self._room(evidence), hashes=hashes),

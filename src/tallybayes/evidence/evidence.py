@@ -23,10 +23,11 @@ from tallybayes.events.inputs import Encoded
 from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
-from tallybayes.schema.schema import Schema
+from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import Markers
 
 if TYPE_CHECKING:
+    from tallybayes.evidence.carried import Carried
     from tallybayes.evidence.row_hash import RowHashes
 
 __all__ = [
@@ -39,7 +40,9 @@ __all__ = [
     "count_few",
     "count_rows",
     "no_class",
+    "no_sums",
     "row_weights",
+    "statistic_of",
 ]
 
 
@@ -80,7 +83,7 @@ class Evidence(ClassSums):
     def empty(cls, schema: Schema) -> Evidence:
         """Return the evidence of no rows: the identity of `+`."""
         rows = Exact.zeros((0,))
-        statistics = tuple(_nothing(block.event, len(block.columns), rows) for block in schema.blocks)
+        statistics = tuple(no_sums(block, rows) for block in schema.blocks)
         return cls(schema, Categories(pa.nulls(0)), rows, statistics)
 
     def _replace(self, classes: Categories, rows: Exact, statistics: tuple[Statistic, ...]) -> Self:
@@ -156,25 +159,41 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
     return count_rows(schema, RowBatch(batch, first, schema.missing))
 
 
-def count_rows(schema: Schema, rows: RowBatch, hashes: RowHashes | None = None) -> Evidence:
-    """Count rows whose encoded columns others may reuse, and hash what is read anyway if asked to."""
-    return count_classes(schema, rows, *class_codes(rows, schema.label), hashes)
+def count_rows(
+    schema: Schema, rows: RowBatch, hashes: RowHashes | None = None, carried: Carried | None = None
+) -> Evidence:
+    """Count rows whose encoded columns others may reuse, and hash what is read anyway if asked to.
+
+    With `carried`, the sums of some blocks are added to those, and not returned.
+    """
+    return count_classes(schema, rows, *class_codes(rows, schema.label), hashes, carried)
 
 
 def count_classes(
-    schema: Schema, rows: RowBatch, classes: ClassCodes, labels: Categories, hashes: RowHashes | None = None
+    schema: Schema,
+    rows: RowBatch,
+    classes: ClassCodes,
+    labels: Categories,
+    hashes: RowHashes | None = None,
+    carried: Carried | None = None,
 ) -> Evidence:
     """Count rows, given the code of each row's class and the classes that codes stand for."""
     weights = row_weights(rows, schema.weight)
     total = class_totals(classes, len(labels), weights)
     statistics = []
-    for block in schema.blocks:
+    for k, block in enumerate(schema.blocks):
         data = rows.encode(block)
         with rows.refusing(block):
+            cells = None if hashes is None else hashes.of(block, data)
+            if carried is not None and carried.add(k, data, classes, labels, total, cells):
+                statistics.append(no_sums(block, total))
+                if hashes is not None:
+                    hashes.leave_out(block)
+                continue
             counted = None if hashes is None else hashes.count(block, data, classes, len(labels), weights)
             if counted is None:
                 counted = block.event.count(data, classes, len(labels), weights)
-        statistics.append(_statistic(block.event, total, *counted))
+        statistics.append(statistic_of(block.event, total, *counted))
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
@@ -204,7 +223,7 @@ def count_encoded(
     total = class_totals(classes, len(labels), None)
     pairs = zip(schema.blocks, encoded, strict=True)
     counted = ((block.event, block.event.count(data, classes, len(labels), None)) for block, data in pairs)
-    statistics = tuple(_statistic(event, total, *found) for event, found in counted)
+    statistics = tuple(statistic_of(event, total, *found) for event, found in counted)
     return Evidence(schema, labels, total, statistics)
 
 
@@ -218,7 +237,8 @@ def no_class(schema: Schema) -> tuple[str, ...]:
     return Markers(schema.missing_values, schema.label).of(schema.label)
 
 
-def _statistic(event: Event, rows: Exact, counted: Mapping[str, Exact], values: Labels) -> Statistic:
+def statistic_of(event: Event, rows: Exact, counted: Mapping[str, Exact], values: Labels) -> Statistic:
+    """Return what an event has counted, given the weight of the rows of each class."""
     sums = dict(counted)
     if "present" in sums:  # missing weight is stored instead, since it is mostly zero
         sums["missing"] = _missing(rows, sums.pop("present"), event)
@@ -234,10 +254,12 @@ def _missing(rows: Exact, present: Exact, event: Event) -> Exact:  # (C, F)
     return Statistic(rows, {"missing": present}, event.sums).present().settle()
 
 
-def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
+def no_sums(block: Block, rows: Exact) -> Statistic:
+    """Return sums of zero, given the weight of the rows of each class."""
+    event, width = block.event, len(block.columns)
     open_axis = any(sum_.axis == "value" for sum_ in event.sums.values())
     sizes = {"column": width, "value": 0}
-    sums = {name: Exact.zeros((0, sizes[sum_.axis])) for name, sum_ in event.sums.items()}
+    sums = {name: Exact.zeros((rows.shape[0], sizes[sum_.axis])) for name, sum_ in event.sums.items()}
     return Statistic(rows, sums, event.sums, (event.labels.empty(),) * width if open_axis else ())
 
 

@@ -43,10 +43,14 @@ class RowHashes:
         """Count a block and add its hashes; None if that is no quicker than one by one."""
         if block.event.product:
             return None
-        counted = block.event.count_and_hash(data, classes, n_classes, weights, self._cells(block, data))
+        counted = block.event.count_and_hash(data, classes, n_classes, weights, self.of(block, data))
         if counted is not None:
-            self._left = [one for one in self._left if one is not block]
+            self.leave_out(block)
         return counted
+
+    def leave_out(self, block: Block) -> None:
+        """Take note that the hashes of a block were added by others."""
+        self._left = [one for one in self._left if one is not block]
 
     def finish(self) -> Hashes:  # (n,)
         """Add what is left and return the hashes, once."""
@@ -54,7 +58,7 @@ class RowHashes:
         for block in self._left:
             with rows.refusing(block):
                 data = rows.encode(block)
-                self._cells(block, data).add(data)
+                self.of(block, data).add(data)
         codes, labels = class_codes(rows, schema.label)
         kernels.hash_codes((codes,), hash_values(labels, _seed("class")), [len(labels)], out)
         weights = row_weights(rows, schema.weight)
@@ -63,7 +67,8 @@ class RowHashes:
         kernels.mix_words(out)
         return out
 
-    def _cells(self, block: Block, data: Encoded) -> CellHashes:
+    def of(self, block: Block, data: Encoded) -> CellHashes:
+        """Return where the hashes of a block's cells go."""
         seeds = np.array([_seed("sparse")]) if isinstance(data, Sparse) else _seeds(block.columns)
         return CellHashes(seeds, self._out)
 

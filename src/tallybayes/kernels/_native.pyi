@@ -100,6 +100,16 @@ def find_buckets(
 def count_numbers(
     columns: _Columns, classes: _Array, n_classes: int, seeds: _Array | None, out: _Array | None, /
 ) -> tuple[_Limbs, _Limbs, _Limbs, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+
+class NumberCounter:
+    """What `count_numbers` returns, of several tables of as many columns and classes; of no use after an error."""
+
+    def __init__(self, n_columns: int, n_classes: int, /) -> None: ...
+    def add(self, columns: _Columns, classes: _Array, seeds: _Array | None, out: _Array | None, /) -> None: ...
+    def finish(
+        self,
+    ) -> tuple[_Limbs, _Limbs, _Limbs, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+
 def find_cells(columns: _Columns, edges: _Array, sizes: _Sizes, /) -> NDArray[np.uint8]: ...
 def choose_cells(
     keys: _Array, sizes: _Sizes, shifts: _Array, weights: _Array, most: int, between: int, /

@@ -6,7 +6,7 @@ The shift of a column is the least with which it has at most `MOST_BUCKETS` buck
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ __all__ = [
     "BucketCodes",
     "BucketCounts",
     "JoinedBuckets",
+    "NumberCounter",
     "count_numbers",
     "find_buckets",
     "find_cells",
@@ -124,8 +125,51 @@ def count_numbers(
     >>> found.counts.tolist(), unordered(found.keys).tolist(), found.shifts.tolist()
     ([[0, 2], [1, 0]], [-1.0, 2.0], [0])
     """
-    weight, first, second, *found = _native.count_numbers(columns, classes, n_classes, seeds, out)
-    return PowerSums(Limbs(*weight), Limbs(*first), Limbs(*second)), BucketCounts(*found)
+    return _counted(_native.count_numbers(columns, classes, n_classes, seeds, out))
+
+
+class NumberCounter:
+    """Counts several tables of numbers as `count_numbers` counts one.
+
+    To begin and to end takes as long as to count 30,000 rows: this does both once. It is meant for few classes: see
+    there. After an error it is of no more use.
+
+    Parameters
+    ----------
+    n_columns, n_classes : int
+
+    Examples
+    --------
+    >>> counter, classes = NumberCounter(1, 2), np.array([0, 1], np.int32)
+    >>> counter.add(np.array([[2.0], [-1.0]]), classes)
+    >>> counter.add(np.array([[np.nan], [2.0]]), classes)
+    >>> sums, found = counter.finish()
+    >>> sums.first.limbs[..., 0].tolist(), found.counts.tolist()
+    ([[2], [1]], [[0, 1], [1, 1]])
+    """
+
+    def __init__(self, n_columns: int, n_classes: int) -> None:
+        self._native = _native.NumberCounter(n_columns, n_classes)
+
+    def add(
+        self,
+        columns: Columns,
+        classes: NDArray[np.int32],
+        *,
+        seeds: Words | None = None,
+        out: Words | None = None,
+    ) -> None:
+        """Count the rows of one table; parameters are those of `count_numbers`."""
+        self._native.add(columns, classes, seeds, out)
+
+    def finish(self) -> tuple[PowerSums, BucketCounts]:
+        """Return the counts of all tables, at least one; once."""
+        return _counted(self._native.finish())
+
+
+def _counted(found: tuple[Any, ...]) -> tuple[PowerSums, BucketCounts]:
+    weight, first, second, *buckets = found
+    return PowerSums(Limbs(*weight), Limbs(*first), Limbs(*second)), BucketCounts(*buckets)
 
 
 def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:  # (F, n)

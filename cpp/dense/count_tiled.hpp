@@ -14,11 +14,11 @@ namespace tally::TALLY_ISA {
 // together they would be huge pages, slow to clear.
 class Tiles {
 public:
-    Tiles(i64 count, i64 n_classes) : count_(count) {
+    Tiles(i64 count, i64 n_classes) {
         for (i64 k = 0; k < count; ++k) memory_[k] = static_cast<u16*>(zeroed(n_classes * kClass, sizeof(u16)));
     }
     ~Tiles() {
-        for (i64 k = 0; k < count_; ++k) std::free(memory_[k]);
+        for (u16* const one : memory_) std::free(one);
     }
     Tiles(const Tiles&) = delete;
     Tiles& operator=(const Tiles&) = delete;
@@ -28,7 +28,6 @@ public:
     BucketTable::Tile column(i64 eight, i64 k) const { return {memory_[eight] + k * BucketTable::kTile, kClass}; }
 
 private:
-    i64 count_;
     u16* memory_[kBlockColumns / kTogether] = {};
 };
 

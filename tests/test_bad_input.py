@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -352,6 +353,22 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch) -> None:
         model(alpha=2.0).save(path)
     assert path.read_bytes() == old
     assert [p.name for p in tmp_path.iterdir()] == ["m.tally"]
+
+
+@pytest.mark.parametrize("index", [-1, 3])
+@pytest.mark.parametrize("events", ["multinomial", "bernoulli", "complement", "poisson"])
+def test_sparse_rows_with_a_column_that_is_none_are_refused_everywhere(events: str, index: int) -> None:
+    y = [0, 1] * 1000  # more rows than are taken as they are
+    fitted = tb.fit(csr_array(np.eye(3)[np.arange(2000) % 3]), y, events=events, calibrate=None)
+    rows = broken, few = [csr_array(np.eye(3)[np.arange(n) % 3]) for n in (2000, 9)]
+    broken.indices[7] = few.indices[7] = index  # scipy looks only when a matrix is made
+    works = [partial(fitted.predict, X) for X in rows] + [partial(fitted.predict_proba, X) for X in rows]
+    works += [partial(fitted.learn, X, y[: X.shape[0]]) for X in rows]
+    works += [partial(fitted.forget, X, y[: X.shape[0]]) for X in rows]
+    works += [partial(tb.fit, broken, y, events=events), partial(tb.validate, broken, y, events=events)]
+    for work in works:
+        with pytest.raises(tb.errors.BadData, match=f"the sparse matrix: wanted indices from 0 to 2, got {index}"):
+            work()
 
 
 def test_text_after_a_missing_number_is_named() -> None:

@@ -55,6 +55,14 @@ std::string use(const std::string& name) {
     refuse("name", "an instruction set that this processor has", name);
 }
 
+// Raise an exception of kernels/types.py.
+template <class... Parts>
+[[noreturn]] void raise_type(const char* name, Parts... parts) {
+    const nb::object type = nb::module_::import_("tallybayes.kernels.types").attr(name);
+    PyErr_SetObject(type.ptr(), type(parts...).ptr());
+    throw nb::python_error();
+}
+
 }  // namespace
 
 const Kernels& kernels() { return *current.load(std::memory_order_relaxed); }
@@ -62,19 +70,13 @@ const Kernels& kernels() { return *current.load(std::memory_order_relaxed); }
 void raise_fault(const Fault& fault) {
     const std::string row = "row " + std::to_string(fault.row);
     switch (fault.kind) {
-        case FaultKind::not_finite:
-        case FaultKind::bad_entry: {
-            const char* name = fault.kind == FaultKind::not_finite ? "NotFinite" : "BadEntry";
-            const nb::object type = nb::module_::import_("tallybayes.kernels.types").attr(name);
-            PyErr_SetObject(type.ptr(), type(fault.row, fault.column, fault.value).ptr());
-            throw nb::python_error();
-        }
+        case FaultKind::not_finite: raise_type("NotFinite", fault.row, fault.column, fault.value);
+        case FaultKind::bad_entry: raise_type("BadEntry", fault.row, fault.column, fault.value);
+        case FaultKind::bad_index: raise_type("BadIndex", fault.row, fault.column);
         case FaultKind::bad_class:
             refuse("classes", "numbers from 0 to n_classes - 1", text_of(nb::float_(fault.value)) + ", " + row);
         case FaultKind::bad_weight:
             refuse("weights", "finite numbers not below 0", text_of(nb::float_(fault.value)) + ", " + row);
-        case FaultKind::bad_index:
-            refuse("indices", "numbers from 0 to n_columns - 1", std::to_string(fault.column) + ", " + row);
         case FaultKind::bad_code:
             refuse("codes", "rows of the table, or -1", std::to_string(fault.column) + ", " + row);
         default: refuse("indptr", "row bounds that increase and stay within indices", "others, " + row);

@@ -168,6 +168,11 @@ def test_errors_survive_pickling(error):
     assert (copy.row, copy.column, copy.value, str(copy)) == (3, 4, -1.5, str(error(3, 4, -1.5)))
 
 
+def test_an_index_outside_survives_pickling():
+    copy = pickle.loads(pickle.dumps(kernels.BadIndex(3, 7)))
+    assert (copy.row, copy.index, str(copy)) == (3, 7, str(kernels.BadIndex(3, 7)))
+
+
 def test_no_rows_no_columns_no_classes(each_isa):
     for n, columns, n_classes in np.ndindex(2, 2, 2):
         x, y = np.zeros((n, columns)), np.zeros(n, np.int32)

@@ -18,6 +18,7 @@ from tallybayes.events import Event, Likelihood
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Schema
+from tallybayes.sources.array_columns import check_indices
 from tallybayes.sources.missing import further_markers, markers_of_names
 from tallybayes.sources.to_arrow import check_pointers
 
@@ -125,6 +126,7 @@ def encode_sparse(rows: Any, schema: Schema) -> list[Encoded] | None:
     if not 0 < rows.shape[0] <= _MOST_SPARSE_ROWS:
         return None
     check_pointers(rows)
+    check_indices(rows.indices[: rows.indptr[-1]], rows.shape[1])
     return [Sparse(rows.indptr, rows.indices, rows.data, rows.shape[1])] if rows.has_canonical_format else None
 
 

@@ -111,7 +111,7 @@ class RowBatch:
             sparse = Sparse(*sources.sparse_of(self.batch.column(field.name), field))
             if block.event.input == "bag":
                 return sparse  # counting checks every entry; scoring takes a negative count as it is
-            return self._dense(block, sparse.dense().columns)
+            return self._dense(block, _within(sparse).dense().columns)
         if field is not None and sources.kind_of(field) == "matrix":
             return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
         return self._dense(block, tuple(self.numbers(name, block.event) for name in block.columns))
@@ -136,7 +136,7 @@ class RowBatch:
             k, position = found
             field = self.batch.schema.field(k)
             if sources.kind_of(field) == "sparse":
-                return pa.array(_sparse_column(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
+                return pa.array(_column_of(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
             return pa.array(self._matrix(k)[:, position])
         if self.partial:
             return pa.nulls(len(self))
@@ -178,6 +178,8 @@ class RowBatch:
         except (kernels.NotFinite, kernels.BadEntry) as bad:
             want, got, do = block.event.domain, repr(bad.value), "Remove the row, or make the value missing"
             row, column = bad.row, bad.column
+        except kernels.BadIndex as bad:
+            raise sources.index_outside(bad.index, len(block.columns)) from None
         except BadText as bad:
             want, got, do = "text in UTF-8", f"other bytes from byte {bad.byte + 1} on", "Convert it"
             row, column = bad.row, bad.column
@@ -349,8 +351,14 @@ def _members(field: pa.Field) -> NumberedNames | dict[str, int]:
     return names if isinstance(names, NumberedNames) else {name: at for at, name in enumerate(names)}
 
 
-def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
-    row, column, value = sparse.entries()
+def _within(sparse: Sparse) -> Sparse:
+    """Return sparse rows whose indices are in the matrix; kernels look for others themselves."""
+    sources.check_indices(sparse.indices[sparse.indptr[0] : sparse.indptr[-1]], sparse.width)
+    return sparse
+
+
+def _column_of(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
+    row, column, value = _within(sparse).entries()
     here = column == position
     return np.asarray(np.bincount(row[here], value[here], minlength=len(sparse)), np.float64)
 

@@ -212,8 +212,11 @@ class Sparse:
     def entries(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], npt.NDArray[Any]]:
         """Return row, column and value of every stored entry."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
-        row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        return row, self.indices[start:stop], self.data[start:stop]
+        row, column = np.repeat(np.arange(len(self)), np.diff(self.indptr)), self.indices[start:stop]
+        outside = np.flatnonzero((column < 0) | (column >= self.width))  # NumPy would count from the end
+        if len(outside):
+            raise kernels.BadIndex(int(row[outside[0]]), int(column[outside[0]]))
+        return row, column, self.data[start:stop]
 
     def rows(self, rows: slice) -> Sparse:
         """Return a slice of the rows, from its start to its stop."""

@@ -72,13 +72,14 @@ from .scores import (
     temper,
 )
 from .structure import Interpolated, distances, interpolate, score_cells
-from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums, Words
+from .types import BadEntry, BadIndex, Codes, Columns, Limbs, NotFinite, PowerSums, Words
 from .weigh import CodedTerms, WeighedTerms, score_test, weigh_terms, weighted_sum
 from .weight_fit import FittedTerms, FoundPrecisions, Groups, Limits, find_precisions, fit_terms, minimise
 
 __all__ = [
     "MOST_BUCKETS",
     "BadEntry",
+    "BadIndex",
     "BucketCodes",
     "BucketCounts",
     "CellScores",

@@ -57,3 +57,14 @@ class BadEntry(_CellError):
     """A negative or non-finite entry in a matrix of counts."""
 
     wanted = "a finite number not below 0"
+
+
+class BadIndex(ValueError):
+    """An index that is no column of a sparse matrix, with its row."""
+
+    def __init__(self, row: int, index: int) -> None:
+        super().__init__(f"indices: wanted numbers from 0 to n_columns - 1, got {index}, row {row}")
+        self.row, self.index = row, index
+
+    def __reduce__(self) -> tuple[type[BadIndex], tuple[int, int]]:
+        return type(self), (self.row, self.index)

@@ -16,6 +16,8 @@ from tallybayes.arguments import instance, listed, shown, whole_number
 from tallybayes.errors import BadData, BadOption, TallyError, wanted
 from tallybayes.sources import arrays, frames, steps
 from tallybayes.sources.array_columns import (
+    check_indices,
+    index_outside,
     is_prose,
     kind_of,
     matrix_of,
@@ -56,9 +58,11 @@ __all__ = [
     "as_stream",
     "attach",
     "buffered",
+    "check_indices",
     "conform",
     "from_stream",
     "gather",
+    "index_outside",
     "is_path",
     "is_prose",
     "is_scipy_sparse",

@@ -20,6 +20,7 @@ from tallybayes.sources.source import check_distinct
 
 KIND, WIDTH, NAMES = b"tallybayes.kind", b"tallybayes.width", b"tallybayes.names"
 BOOL = b"tallybayes.bool"
+SPARSE = "the sparse matrix"  # its name in messages
 
 # Types by number: every field is asked for its kind several times, and `pa.types` would take four times as long.
 _FIXED_SIZE_LIST = pa.list_(pa.int8(), 1).id
@@ -184,6 +185,24 @@ def matrix_of(column: pa.Array) -> Array:
     filled = np.array(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)).reshape(n, width)
     filled[column.is_null().to_numpy(zero_copy_only=False)] = np.nan
     return filled
+
+
+def check_indices(indices: Array, width: int) -> None:
+    """Raise BadData if indices leave the matrix, for code that does not check them: kernels do.
+
+    Examples
+    --------
+    >>> check_indices(np.array([0, 2]), 2)
+    Traceback (most recent call last):
+    tallybayes.errors.BadData: the sparse matrix: wanted indices from 0 to 1, got 2.
+    """
+    if len(indices) and int(indices.view(f"u{indices.itemsize}").max()) >= width:  # below 0 is large if unsigned
+        raise index_outside(int(indices[(indices < 0) | (indices >= width)][0]), width)
+
+
+def index_outside(index: int, width: int) -> BadData:
+    """Return the error of an index that leaves the matrix."""
+    return BadData(wanted(SPARSE, f"indices from 0 to {width - 1}", f"{index}"))
 
 
 def sparse_of(column: pa.Array, field: pa.Field) -> tuple[Array, Array, Array, int]:

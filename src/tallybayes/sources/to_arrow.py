@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
-from tallybayes.sources.array_columns import matrix_field, sparse_field
+from tallybayes.sources.array_columns import SPARSE, check_indices, matrix_field, sparse_field
 from tallybayes.sources.source import check_distinct, check_exportable
 from tallybayes.sources.steps import BROKEN, in_words
 
 Array = npt.NDArray[Any]
-_SPARSE = "the sparse matrix"  # its name in messages
 _NESTED = (list, tuple, set, frozenset, Mapping)
 _PLAIN = {str, bytes, bool, int, float, type(None)}  # neither nested nor of NumPy
 _MOST_LEVELS = 32  # no format that we read nests its values this deep
@@ -161,11 +160,13 @@ def is_scipy_sparse(values: Any) -> bool:
 def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) -> tuple[pa.Field, pa.Array]:
     """Return a scipy.sparse matrix as a column: a view if canonical CSR, otherwise a copy."""
     if matrix.ndim != 2:
-        raise BadData(wanted(_SPARSE, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
+        raise BadData(wanted(SPARSE, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
     if matrix.dtype.kind not in "biuf":
-        raise BadData(wanted(_SPARSE, "numbers", str(matrix.dtype)))
+        raise BadData(wanted(SPARSE, "numbers", str(matrix.dtype)))
     if matrix.format == "csc":
-        check_pointers(matrix, *matrix.shape[::-1])  # scipy converts it without looking
+        rows, width = matrix.shape[::-1]
+        check_pointers(matrix, rows)  # scipy converts it without looking
+        check_indices(matrix.indices[: matrix.indptr[-1]], width)
     csr = matrix if matrix.format == "csr" else matrix.tocsr()
     check_pointers(csr)
     if not csr.has_canonical_format:
@@ -183,17 +184,13 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
     return field, pa.Array.from_buffers(field.type, csr.shape[0], [None, pointers], children=[cells])
 
 
-def check_pointers(matrix: Any, rows: int | None = None, width: int | None = None) -> None:
-    """Raise BadData if pointers leave the arrays, or indices the matrix: later code does not check them."""
-    rows, width = matrix.shape[0] if rows is None else rows, matrix.shape[1] if width is None else width
+def check_pointers(matrix: Any, rows: int | None = None) -> None:
+    """Raise BadData if pointers leave the arrays: later code does not check them."""
+    rows = matrix.shape[0] if rows is None else rows
     pointers, stored = matrix.indptr, min(len(matrix.indices), len(matrix.data))
     sound = len(pointers) == rows + 1 and pointers[0] == 0 and pointers[-1] <= stored
     if not sound or (np.diff(pointers) < 0).any():
-        raise BadData(wanted(_SPARSE, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
-    indices = matrix.indices[: pointers[-1]]
-    if len(indices) and int(indices.view(f"u{indices.itemsize}").max()) >= width:  # below 0 is large if unsigned
-        wrong = indices[(indices < 0) | (indices >= width)][0]
-        raise BadData(wanted(_SPARSE, f"indices from 0 to {width - 1}", f"{wrong}"))
+        raise BadData(wanted(SPARSE, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
 
 
 def view_of(array: Array) -> pa.Array:

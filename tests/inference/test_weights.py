@@ -186,3 +186,15 @@ def test_fit_warns_where_columns_do_not_predict_the_class() -> None:
         warnings.simplefilter("error")
         tb.fit(x + y[:, None] / 2, y)
         tb.fit(x[:50], y[:50])  # too few to be sure
+
+
+def test_weights_are_shown_in_one_line_however_many_columns() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    for width in (1, 10, 12):
+        weights = tb.fit(rng.normal(size=(300, width)) + y[:, None], y).calibration.weights
+        shown = repr(weights)
+        assert shown.startswith(f"<weights of {width} column{'s' * (width > 1)}: x0 {weights.columns['x0'].weight:.3g}")
+        assert ("and 2 more" in shown) == (width == 12)
+        assert "\n" not in shown
+        assert len(shown) < 200

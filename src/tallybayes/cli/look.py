@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tallybayes.cli.column_look import UNFIT, ColumnLook
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Column, Grid, Result
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ class Look(Result):
         else:
             shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
             notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
-        size = f"{self.rows:,} row{'s' * (self.rows != 1)}" if self.whole else f"the first {self.rows:,} rows"
-        title = f"{self._called}: {size}, {len(self.columns):,} column{'s' * (len(self.columns) != 1)}"
+        size = number_of(self.rows, "row") if self.whole else f"the first {self.rows:,} rows"
+        title = f"{self._called}: {size}, {number_of(len(self.columns), 'column')}"
         columns = tuple(
             one if isinstance(one, Column) else Column(one, right=one in ("values", "missing")) for one in titles
         )

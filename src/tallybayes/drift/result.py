@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
 from tallybayes.drift.columns import LEAST_ROWS, Change, ColumnDrift
 from tallybayes.drift.prior_shift import PriorShift
@@ -151,7 +152,7 @@ class Drift(Result):
             few = min(self.fitted_rows, self.new_rows)
             return (f"Too few rows to say: wanted at least {LEAST_ROWS} on each side, got {number(few, 1)}.",)
         tested, found = sum(not np.isnan(one.p) for one in self.columns), len(self.drifted())
-        of = f"{found:,} of {tested:,} column{'s' * (tested != 1)} changed"
+        of = f"{found:,} of {number_of(tested, 'column')} changed"
         rule = f"p ≤ {LEVEL:g}, corrected for the number of columns by Benjamini and Hochberg's rule"
         return (f"{of}: {rule}.", "Distance: the least share of rows that would need another value to agree.")
 

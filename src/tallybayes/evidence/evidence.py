@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
+from tallybayes.display.number_of import number_of
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
@@ -76,8 +77,9 @@ class Evidence(ClassSums):
     statistics: tuple[Statistic, ...]
 
     def __repr__(self) -> str:
-        classes, columns, rows = len(self.classes), len(self.schema.columns), self.rows.sum().to_float()
-        return f"<tallybayes.Evidence of {self.schema.label!r}: {classes} classes, {columns} columns, {rows:g} rows>"
+        classes, columns = number_of(len(self.classes), "class"), number_of(len(self.schema.columns), "column")
+        rows = number_of(float(self.rows.sum().to_float()), "row")
+        return f"<tallybayes.Evidence of {self.schema.label!r}: {classes}, {columns}, {rows}>"
 
     @classmethod
     def empty(cls, schema: Schema) -> Evidence:

@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from tallybayes import engines
 from tallybayes.cached_property import cached_property
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.encode_rows import encode_rows
@@ -90,7 +91,9 @@ class Contributions(Result):
         rows = tuple((self.columns[f], number(self.strength[f], 3), number(self.means[f], 3)) for f in best)
         more = len(self.columns) - len(best)
         notes = (f"and {more} more columns with smaller contributions",) if more > 0 else ()
-        title = f"Contributions of {len(self.columns)} columns in {len(self)} rows, in log-odds"
+        title = (
+            f"Contributions of {number_of(len(self.columns), 'column')} in {number_of(len(self), 'row')}, in log-odds"
+        )
         return Grid(title, ("column", "mean size", "mean"), rows, notes)
 
     @cached_property

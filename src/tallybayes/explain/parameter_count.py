@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Grid, Result, plain
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.lognormal import Lognormal
@@ -55,7 +56,7 @@ class Parameters(Result):
         rows = [("naive Bayes", _size(self.naive)), ("full joint", "–" if self.joint is None else _size(self.joint))]
         if self.interactions:
             rows.insert(1, ("with interactions", _size(self.naive + self.interactions)))
-        columns = f"{self.columns:,} column{'s' * (self.columns != 1)}"
+        columns = number_of(self.columns, "column")
         notes = [f"{self.classes} classes, {columns}; for the class itself {self.prior} more."]
         if self.undefined:
             notes.append(f"No full joint model is defined for {', '.join(self.undefined[:8])}.")

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.categories import Categories
+from tallybayes.display.number_of import number_of
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
@@ -102,8 +103,8 @@ class Scorecard:
         return self.categories.values
 
     def __repr__(self) -> str:
-        classes, columns = len(self.classes), len(self.schema.columns)
-        return f"<tallybayes.Scorecard of {self.schema.label!r}: {classes} classes, {columns} columns>"
+        classes, columns = number_of(len(self.classes), "class"), number_of(len(self.schema.columns), "column")
+        return f"<tallybayes.Scorecard of {self.schema.label!r}: {classes}, {columns}>"
 
     def predict_proba(self, rows: Any) -> Floats:  # (n, C)
         """Return the probability of each class for each row, in the order of `classes`.

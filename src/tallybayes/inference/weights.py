@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from tallybayes.categories import Categories
+from tallybayes.display.number_of import number_of
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.families.weighted_likelihood import WeightedLikelihood
 from tallybayes.events.inputs import Floats
@@ -25,6 +27,8 @@ from tallybayes.inference.score import add_scores
 from tallybayes.schema.schema import Schema
 
 __all__ = ["ColumnWeight", "ColumnWeights", "share_of_others"]
+
+_SHOWN = 10  # weights that one line of text has room for
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,12 @@ class ColumnWeights:
         return isinstance(other, ColumnWeights) and _plain(self) == _plain(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Return the weights alone: tables of corrections would fill pages."""
+        first = [f"{name} {one.weight:.3g}" for name, one in islice(self.columns.items(), _SHOWN)]
+        more = [f"and {len(self.columns) - _SHOWN:,} more"] if len(self.columns) > _SHOWN else []
+        return f"<weights of {number_of(len(self.columns), 'column')}: {', '.join(first + more)}>"
 
     @classmethod
     def common(cls, weight: float, columns: Sequence[str], classes: Categories) -> ColumnWeights:

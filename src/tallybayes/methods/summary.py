@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Column, Grid, Sheet, number
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ def one_line(model: Model) -> str:
     """Describe a model: classes, columns, event models, rows, and its validation if any."""
     events = sorted({block.event.name for block in model.schema.blocks})
     total = model.evidence.rows.sum().to_float()
-    classes, columns = _number_of(len(model.classes), "class"), _number_of(len(model.schema.columns), "column")
+    classes, columns = number_of(len(model.classes), "class"), number_of(len(model.schema.columns), "column")
     if not model.classes:
         return f"tallybayes.Model of {model.schema.label!r}: knows nothing, {columns}"
     stale = ", calibrated before the last change" if model.calibration is not None and model.calibration.stale else ""
     seen = "" if model.validation is None else f", {model.validation}"
-    what = f"{classes}, {columns} ({', '.join(events)}), {_number_of(float(total), 'row')}{stale}{seen}"
+    what = f"{classes}, {columns} ({', '.join(events)}), {number_of(float(total), 'row')}{stale}{seen}"
     return f"tallybayes.Model of {model.schema.label!r}: {what}"
 
 
@@ -41,11 +42,6 @@ def summary(model: Model) -> Sheet:
             Grid("", ("column", events), columns, _more(model.schema.columns, "columns")),
         ),
     )
-
-
-def _number_of(size: float, name: str) -> str:
-    """Return a number of things in words, such as "1 class" or "2 classes"."""
-    return f"{size:g} {name}{'' if size == 1 else 'es' if name.endswith('s') else 's'}"
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

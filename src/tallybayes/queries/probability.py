@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Result, Sheet, number
 
 
@@ -56,7 +57,7 @@ class Probability(Result):
         return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._basis(), *self.notes))
 
     def _basis(self) -> tuple[str, ...]:
-        counted = "" if self.total is None else f"{self.hits:,} of {self.total:,} row{'s' * (self.total != 1)}"
+        counted = "" if self.total is None else f"{self.hits:,} of {number_of(self.total, 'row')}"
         within = ""
         if self.low is not None and self.high is not None:
             within = f"between {number(self.low)} and {number(self.high)} at {100 * self.level:g} %"

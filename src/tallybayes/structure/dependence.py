@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tallybayes import engines, sources
 from tallybayes.arguments import between_0_and_1, index_of, listed, shown, whole_number
 from tallybayes.cached_property import cached_property
+from tallybayes.display.number_of import number_of
 from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
@@ -235,7 +236,7 @@ def _p(value: float) -> str:
 
 
 def _pairs(count: int) -> str:
-    return f"{count:,} pair{'s' * (count != 1)}"
+    return number_of(count, "pair")
 
 
 def dependence(

@@ -126,35 +126,51 @@ inline Fault terms_dense(const TermsDenseTask& task) {
     return task.power == nullptr ? terms_dense_as<false>(task) : terms_dense_as<true>(task);
 }
 
-// Two classes with their weights, as most rows have them: they stay in registers.
-struct TwoWeights {
-    i64 classes[2];
-    double weights[2];
-    static constexpr i64 size() { return 2; }
-    i64 of_class(i64 k) const { return classes[k]; }
-    double weight(i64 k) const { return weights[k]; }
-};
-
-// Add the terms of a row, four columns at a time.
-template <class Weights, class Place>
-inline void add_row_of_terms(const double* scores, Weights& weights, const Place* place, i64 pitch, i64 width,
-                             double* out) {
+// Add the terms of a row, four columns at a time. The functions sum those of four columns, and of one, given where the
+// scores of their codes begin.
+template <class Place, class FourTerms, class OneTerm>
+inline void add_row_of_terms(const double* scores, const Place* place, i64 pitch, i64 width, double* out,
+                             FourTerms four_terms, OneTerm one_term) {
     i64 f = 0;
     for (; f + 4 <= width; f += 4, place += 4 * pitch) {
-        const double *a = scores + place[0], *b = scores + place[pitch], *c = scores + place[2 * pitch],
-                     *d = scores + place[3 * pitch];
-        F4 sum = all(0.0);
-        for (i64 k = 0; k < weights.size(); ++k) {
-            const i64 at = weights.of_class(k);
-            sum = sum + all(weights.weight(k)) * four(a[at], b[at], c[at], d[at]);
-        }
+        const F4 sum = four_terms(scores + place[0], scores + place[pitch], scores + place[2 * pitch],
+                                  scores + place[3 * pitch]);
         store(out + f, load(out + f) + sum);
     }
-    for (; f < width; ++f, place += pitch) {
-        double sum = 0.0;
-        for (i64 k = 0; k < weights.size(); ++k) sum += weights.weight(k) * scores[*place + weights.of_class(k)];
-        out[f] += sum;
+    for (; f < width; ++f, place += pitch) out[f] += one_term(scores + *place);
+}
+
+// The same by class weights. Two adjacent classes are the most common; their scores are read at once.
+template <class Place>
+inline void add_row_of_terms(const double* scores, ClassWeights& weights, const Place* place, i64 pitch, i64 width,
+                             double* out) {
+    if (weights.size() == 2 && weights.of_class(1) == weights.of_class(0) + 1) {
+        const i64 at = weights.of_class(0);
+        const double one = weights.weight(0), two = weights.weight(1);
+        return add_row_of_terms(
+            scores + at, place, pitch, width, out,
+            [&](const double* a, const double* b, const double* c, const double* d) {
+                F4 first, second;
+                load_pairs(a, b, c, d, first, second);
+                return all(0.0) + all(one) * first + all(two) * second;
+            },
+            [&](const double* a) { return 0.0 + one * a[0] + two * a[1]; });
     }
+    add_row_of_terms(
+        scores, place, pitch, width, out,
+        [&](const double* a, const double* b, const double* c, const double* d) {
+            F4 sum = all(0.0);
+            for (i64 k = 0; k < weights.size(); ++k) {
+                const i64 at = weights.of_class(k);
+                sum = sum + all(weights.weight(k)) * four(a[at], b[at], c[at], d[at]);
+            }
+            return sum;
+        },
+        [&](const double* a) {
+            double sum = 0.0;
+            for (i64 k = 0; k < weights.size(); ++k) sum += weights.weight(k) * a[weights.of_class(k)];
+            return sum;
+        });
 }
 
 // Add the terms of the table rows that an index points to; a tile at a time.
@@ -172,12 +188,7 @@ inline void add_terms_of_codes(const TermsCodesTask& task, const double* scores,
                 weights.read(task.asked + (start + i) * C);
                 index.fetch(start + i);
                 double* const out = task.out + (start + i) * F + f0;
-                if (weights.size() == 2) {
-                    TwoWeights two{{weights.of_class(0), weights.of_class(1)}, {weights.weight(0), weights.weight(1)}};
-                    add_row_of_terms(scores, two, index.row(i), pitch, width, out);
-                } else {
-                    add_row_of_terms(scores, weights, index.row(i), pitch, width, out);
-                }
+                add_row_of_terms(scores, weights, index.row(i), pitch, width, out);
             }
         }
     }

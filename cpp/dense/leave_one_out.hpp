@@ -37,10 +37,11 @@ public:
 
     static i64 at_once(const LeaveDenseTask& task) { return task.apart ? 1 : kColumns; }
 
-    // Score rows start + order[0 .. count), all of class `own`.
-    void score(i64 start, const i32* order, i64 count, i64 own) {
-        count_ = count;
-        for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, count - 1)];
+    // Score rows start + order[0 .. kRows), or as many as are left, all of class `own`.
+    void score(i64 start, const i32* order, i64 left, i64 own) {
+        count_ = smaller(left, kRows);
+        for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, left - 1)];
+        for (i64 i = 0; i < kRows; ++i) next_[i] = start + order[smaller(i + kRows, left - 1)];
         for (i64 f0 = 0; f0 < F_; f0 += at_once(task_)) {
             const i64 width = smaller(at_once(task_), F_ - f0);
             double* const out = task_.out + (task_.apart ? f0 * task_.table.n_rows * task_.n_classes : 0);
@@ -127,6 +128,8 @@ private:
         i64 f = 0;
         for (; row_major_ && f + 4 <= width; f += 4)
             for (i64 i = 0; i < kRows; i += 4) {
+                if (f % 8 == 0)  // a cache line of the next rows, which the processor cannot guess
+                    for (int k = 0; k < 4; ++k) prefetch(columns[f].base + next_[i + k] * columns[f].stride);
                 F4 four[4];
                 for (int k = 0; k < 4; ++k)
                     four[k] = load(reinterpret_cast<const double*>(columns[f].base + rows_[i + k] * columns[f].stride));
@@ -265,7 +268,7 @@ private:
     PlainColumns& plain_;
     const i64 F_;
     const bool row_major_;
-    i64 count_ = 0, rows_[kRows];
+    i64 count_ = 0, rows_[kRows], next_[kRows];
     F4 holes_ = all(0.0);
     alignas(64) double x_[kColumns * kRows], own_rest_[kColumns * kRows], own_m2_[kColumns * kRows];
     alignas(64) double whole_rest_[kColumns * kRows], variance_[kColumns * kRows], least_[kColumns * kRows];
@@ -286,8 +289,8 @@ inline Fault leave_dense_as(const LeaveDenseTask& task) {
             const i32 c = tile.present(k);
             const i32* order = tile.order(c);
             i64 left = tile.rows(c);
-            for (; left >= 16; left -= 16, order += 16) sixteen.score(start, order, 16, c);
-            for (; left > 0; left -= 4, order += 4) four.score(start, order, smaller<i64>(4, left), c);
+            for (; left >= 16; left -= 16, order += 16) sixteen.score(start, order, left, c);
+            for (; left > 0; left -= 4, order += 4) four.score(start, order, left, c);
         }
     }
     return {};

@@ -4,12 +4,13 @@
 //
 // where the terms are those of dense/score.hpp or codes/count_and_score.hpp, and asked holds the class weights. A class
 // of weight 0 adds nothing, even if its term is -inf. A missing value adds nothing.
-// IN: as for the scores; asked (n, C). OUT: out (n, F), added to. The caller guarantees shapes, nothing about values.
-// Cost: dense: a logarithm (Student) per 4 columns and class; codes: a multiplication per code and class.
+// IN: as for the scores; asked (n, C). OUT: out (n, F), added to. The caller guarantees shapes and finite
+// weights, nothing about other values.
+// Cost: dense: a logarithm (Student) per 4 columns and class; codes: about 2 cycles per code of two classes.
 // Twins: reference.terms_dense, reference.terms_codes.
 #pragma once
 
-#include "codes/code_index.hpp"
+#include "codes/count_and_score.hpp"
 #include "dense/elementary.hpp"
 
 namespace tally::TALLY_ISA {
@@ -125,35 +126,90 @@ inline Fault terms_dense(const TermsDenseTask& task) {
     return task.power == nullptr ? terms_dense_as<false>(task) : terms_dense_as<true>(task);
 }
 
-inline Fault terms_codes(const TermsCodesTask& task) {
-    const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
-    if (C == 0) return {};
-    CodeIndex index(task.table, task.low, C);
-    for (i64 f = 0; f < F; ++f) {
-        const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
-        index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : -1);
+// Add the terms of a row, four columns at a time. The functions sum those of four columns, and of one, given where the
+// scores of their codes begin.
+template <class Place, class FourTerms, class OneTerm>
+inline void add_row_of_terms(const double* scores, const Place* place, i64 pitch, i64 width, double* out,
+                             FourTerms four_terms, OneTerm one_term) {
+    i64 f = 0;
+    for (; f + 4 <= width; f += 4, place += 4 * pitch) {
+        const F4 sum = four_terms(scores + place[0], scores + place[pitch], scores + place[2 * pitch],
+                                  scores + place[3 * pitch]);
+        store(out + f, load(out + f) + sum);
     }
+    for (; f < width; ++f, place += pitch) out[f] += one_term(scores + *place);
+}
+
+// The same by class weights. Two adjacent classes are the most common; their scores are read at once.
+template <class Place>
+inline void add_row_of_terms(const double* scores, ClassWeights& weights, const Place* place, i64 pitch, i64 width,
+                             double* out) {
+    if (weights.size() == 2 && weights.of_class(1) == weights.of_class(0) + 1) {
+        const i64 at = weights.of_class(0);
+        const double one = weights.weight(0), two = weights.weight(1);
+        return add_row_of_terms(
+            scores + at, place, pitch, width, out,
+            [&](const double* a, const double* b, const double* c, const double* d) {
+                F4 first, second;
+                load_pairs(a, b, c, d, first, second);
+                return all(0.0) + all(one) * first + all(two) * second;
+            },
+            [&](const double* a) { return 0.0 + one * a[0] + two * a[1]; });
+    }
+    add_row_of_terms(
+        scores, place, pitch, width, out,
+        [&](const double* a, const double* b, const double* c, const double* d) {
+            F4 sum = all(0.0);
+            for (i64 k = 0; k < weights.size(); ++k) {
+                const i64 at = weights.of_class(k);
+                sum = sum + all(weights.weight(k)) * four(a[at], b[at], c[at], d[at]);
+            }
+            return sum;
+        },
+        [&](const double* a) {
+            double sum = 0.0;
+            for (i64 k = 0; k < weights.size(); ++k) sum += weights.weight(k) * a[weights.of_class(k)];
+            return sum;
+        });
+}
+
+// Add the terms of the table rows that an index points to; a tile at a time.
+template <class Index>
+inline void add_terms_of_codes(const TermsCodesTask& task, const double* scores, Index& index) {
+    const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     ClassWeights weights(C);
-    for (i64 start = 0; start < n; start += CodeIndex::kRows) {
-        const i64 count = smaller(CodeIndex::kRows, n - start);
-        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
-            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+    for (i64 start = 0; start < n; start += index.rows()) {
+        const i64 count = smaller(index.rows(), n - start);
+        for (i64 f0 = 0; f0 < F; f0 += Index::kWidth) {
+            const i64 width = smaller(Index::kWidth, F - f0);
             index.fill(start, count, f0, f0 + width);
             const i64 pitch = index.pitch();
             for (i64 i = 0; i < count; ++i) {
                 weights.read(task.asked + (start + i) * C);
+                index.fetch(start + i);
                 double* const out = task.out + (start + i) * F + f0;
-                const i64* place = index.row(i);
-                for (i64 f = 0; f < width; ++f, place += pitch) {
-                    if (*place < 0) continue;
-                    double sum = 0.0;
-                    for (i64 k = 0; k < weights.size(); ++k)
-                        sum += weights.weight(k) * task.scores[*place + weights.of_class(k)];
-                    out[f] += sum;
-                }
+                add_row_of_terms(scores, weights, index.row(i), pitch, width, out);
             }
         }
     }
+}
+
+inline Fault terms_codes(const TermsCodesTask& task) {
+    const i64 F = task.table.n_columns, C = task.n_classes;
+    if (C == 0) return {};
+    if (RowTable::suits(task, C)) {
+        RowTable table(task, C);
+        add_terms_of_codes(task, table.scores(), table.index);
+        return {};
+    }
+    Scratch<double> nothing(C);  // the terms of a skipped code
+    const i64 skip = distance_from(task.scores, nothing.get());
+    CodeIndex index(task.table, task.low, C);
+    for (i64 f = 0; f < F; ++f) {
+        const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
+        index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : skip);
+    }
+    add_terms_of_codes(task, task.scores, index);
     return {};
 }
 

@@ -254,20 +254,36 @@ inline void score_by_table(const ScoreCodesTask& task, const double* scores, i64
     score_indexed<Padded>(task.table.n_rows, F, scores, task.n_classes, task.out, index);
 }
 
-// Score rows of adjacent codes by a copy of the table, whose columns have a row more: that of a code outside them.
-inline void score_by_rows(const ScoreCodesTask& task, i64 step) {
-    const i64 C = task.n_classes, F = task.table.n_columns;
-    RowIndex index(task.table, task.low, step);
-    AlignedScratch<double> table((task.offsets[F] + F) * step);
-    for (i64 f = 0; f < F; ++f) {
-        const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * step;
-        const double* from = task.scores + task.offsets[f] * C;
-        for (i64 v = 0; v < size; ++v) std::copy_n(from + v * C, C, table.get() + base + v * step);
-        index.set(f, task.outside_is_last && size > 0 ? size - 1 : size, base);
+// A copy of a table of scores, whose columns have a row more: that of a code outside them. Its rows are `step` doubles
+// apart, and the index of adjacent codes points to them.
+class RowTable {
+public:
+    template <class Task>
+    RowTable(const Task& task, i64 step)
+        : index(task.table, task.low, step), scores_((task.offsets[task.table.n_columns] + task.table.n_columns) * step) {
+        const i64 C = task.n_classes;
+        for (i64 f = 0; f < task.table.n_columns; ++f) {
+            const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * step;
+            const double* from = task.scores + task.offsets[f] * C;
+            for (i64 v = 0; v < size; ++v) std::copy_n(from + v * C, C, scores_.get() + base + v * step);
+            index.set(f, task.outside_is_last && size > 0 ? size - 1 : size, base);
+        }
     }
-    if (step % 4 == 0) score_indexed<true>(task.table.n_rows, F, table.get(), C, task.out, index);
-    else score_indexed<false>(task.table.n_rows, F, table.get(), C, task.out, index);
-}
+
+    // Whether there are rows enough to make up for the copy, and RowIndex can index it.
+    template <class Task>
+    static bool suits(const Task& task, i64 step) {
+        const i64 F = task.table.n_columns, places = task.offsets[F];
+        return 2 * places <= task.table.n_rows &&
+               RowIndex::suits(task.table, task.offsets, task.low, (places + F) * step);
+    }
+
+    const double* scores() { return scores_.get(); }
+    RowIndex index;
+
+private:
+    AlignedScratch<double> scores_;
+};
 
 inline Fault score_codes(const ScoreCodesTask& task) {
     const i64 C = task.n_classes, F = task.table.n_columns, places = task.offsets[F];
@@ -275,8 +291,10 @@ inline Fault score_codes(const ScoreCodesTask& task) {
     // Rows that fill whole vectors of a cache line each are read sooner, but only many rows make up for the copy.
     const bool copied = 2 * places <= task.table.n_rows, padded = C > 2 && C < kMostOfVectors;
     const i64 step = padded ? (C + 3) / 4 * 4 : C;
-    if (copied && RowIndex::suits(task.table, task.offsets, task.low, (places + F) * step)) {
-        score_by_rows(task, step);
+    if (RowTable::suits(task, step)) {
+        RowTable table(task, step);
+        if (step % 4 == 0) score_indexed<true>(task.table.n_rows, F, table.scores(), C, task.out, table.index);
+        else score_indexed<false>(task.table.n_rows, F, table.scores(), C, task.out, table.index);
     } else if (copied && step > C) {
         AlignedScratch<double> table((places + 1) * step);
         for (i64 p = 0; p < places; ++p) std::copy_n(task.scores + p * C, C, table.get() + p * step);

@@ -15,36 +15,41 @@
 // subtracting the row cancels too many digits.
 // The caller guarantees: m2 of a class or column is 0 only if all its values are equal. A row's scores depend on that
 // row alone, to the last bit.
-// Cost: about 20 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
+// Cost: about 20 vector operations and a division per 4 rows, class and column; a third of that for normal densities in
+// columns without a prior, see leave_plain.hpp. Twin: reference.leave_dense.
 #pragma once
 
-#include "dense/elementary.hpp"
+#include "dense/leave_plain.hpp"
 #include "dense/tile.hpp"
 
 namespace tally::TALLY_ISA {
 
-constexpr double kCancelled = 1e-4;  // a difference below this fraction of its operand has lost too many digits
-constexpr double kTopScale = 1e300, kLowScale = 1e-300;
 constexpr double kTame = 1e30;  // eight factors of this size do not overflow
 
 // Scores 4 * V rows of one class, a chunk of columns at a time. Lanes are rows.
 template <int V, bool Student>
 class LeaveBlock {
 public:
-    static constexpr i64 kRows = 4 * V, kColumns = 32, kGroup = 8;
+    static constexpr i64 kRows = 4 * V, kColumns = PlainColumns::kMost, kGroup = 8;
 
-    explicit LeaveBlock(const LeaveDenseTask& task)
-        : task_(task), F_(task.table.n_columns), row_major_(is_row_major(task.table)) {}
+    LeaveBlock(const LeaveDenseTask& task, PlainColumns& plain)
+        : task_(task), plain_(plain), F_(task.table.n_columns), row_major_(is_row_major(task.table)) {}
 
-    // Score rows start + order[0 .. count), all of class `own`.
-    void score(i64 start, const i32* order, i64 count, i64 own) {
-        count_ = count;
-        for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, count - 1)];
-        const i64 at_once = task_.apart ? 1 : kColumns;
-        for (i64 f0 = 0; f0 < F_; f0 += at_once) {
-            const i64 width = smaller(at_once, F_ - f0);
+    static i64 at_once(const LeaveDenseTask& task) { return task.apart ? 1 : kColumns; }
+
+    // Score rows start + order[0 .. kRows), or as many as are left, all of class `own`.
+    void score(i64 start, const i32* order, i64 left, i64 own) {
+        count_ = smaller(left, kRows);
+        for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, left - 1)];
+        for (i64 i = 0; i < kRows; ++i) next_[i] = start + order[smaller(i + kRows, left - 1)];
+        for (i64 f0 = 0; f0 < F_; f0 += at_once(task_)) {
+            const i64 width = smaller(at_once(task_), F_ - f0);
             double* const out = task_.out + (task_.apart ? f0 * task_.table.n_rows * task_.n_classes : 0);
             read(f0, width);
+            if (plain_.has(f0)) {
+                score_plain(f0, width, own, out);
+                continue;
+            }
             holes_ = all(0.0);
             for (i64 f = 0; f < width; ++f) take_out(f0 + f, own, f * kRows);
             const bool whole = lanes(holes_) == 0;
@@ -56,14 +61,58 @@ public:
                 else
                     c == own ? add<true, false>(task_.less, c, f0, width, sum)
                              : add<false, false>(task_.full, c, f0, width, sum);
-                double score[kRows];
-                for (int v = 0; v < V; ++v) store(score + 4 * v, sum[v]);
-                for (i64 i = 0; i < count; ++i) out[rows_[i] * task_.n_classes + c] += score[i];
+                add_scores(sum, c, out);
             }
         }
     }
 
 private:
+    // Score a chunk of columns without a prior; look for values that cancel only if there may be any.
+    void score_plain(i64 f0, i64 width, i64 own, double* out) {
+        F4 score[V];
+        const PlainRows<V, true> rows(task_, plain_, x_, f0, width);
+        if (rows.own(own, score)) return add_classes(rows, own, score, out);
+        for (i64 f = 0; f < width; ++f) drop_cancelled(f0 + f, own, f * kRows);
+        const PlainRows<V, false> known(task_, plain_, x_, f0, width);
+        known.own(own, score);
+        add_classes(known, own, score, out);
+    }
+
+    template <class Rows>
+    void add_classes(const Rows& rows, i64 own, const F4 (&score)[V], double* out) {
+        add_scores(score, own, out);
+        for (i64 c = 0; c < task_.n_classes; ++c) {
+            if (c == own) continue;
+            F4 other[V];
+            rows.other(c, other);
+            add_scores(other, c, out);
+        }
+    }
+
+    void add_scores(const F4 (&sum)[V], i64 c, double* out) {
+        double score[kRows];
+        for (int v = 0; v < V; ++v) store(score + 4 * v, sum[v]);
+        for (i64 i = 0; i < count_; ++i) out[rows_[i] * task_.n_classes + c] += score[i];
+    }
+
+    // Mark the cells of a plain column that cancel as missing, and report them.
+    void drop_cancelled(i64 f, i64 own, i64 at) {
+        const i64 mine = own * F_ + f;
+        const double n = task_.n[mine], m2 = task_.m2[mine], N = task_.whole_n[f], M2 = task_.whole_m2[f];
+        F4 doubtful = all(0.0);
+        for (int v = 0; v < V; ++v) {
+            const F4 x = load(x_ + at + 4 * v), away = x - all(task_.mean[mine]) - all(task_.rest[mine]);
+            const F4 far = x - all(task_.whole_mean[f]) - all(task_.whole_rest[f]);
+            const F4 left = all(m2) - away * away * all(n / (n - 1.0));
+            const F4 whole_left = all(M2) - far * far * all(N / (N - 1.0));
+            const F4 wrong = drop(missing(x), either(not_at_most(all(kCancelled * m2), left),
+                                                     not_at_most(all(kCancelled * M2), whole_left)));
+            doubtful = either(doubtful, wrong);
+            store(wrong_ + 4 * v, wrong);
+        }
+        if (lanes(doubtful) != 0) give_up(f, at);
+    }
+
     static bool is_row_major(const Table& table) {
         for (i64 f = 0; f < table.n_columns; ++f) {
             const Column &column = table.columns[f], &first = table.columns[0];
@@ -79,6 +128,8 @@ private:
         i64 f = 0;
         for (; row_major_ && f + 4 <= width; f += 4)
             for (i64 i = 0; i < kRows; i += 4) {
+                if (f % 8 == 0)  // a cache line of the next rows, which the processor cannot guess
+                    for (int k = 0; k < 4; ++k) prefetch(columns[f].base + next_[i + k] * columns[f].stride);
                 F4 four[4];
                 for (int k = 0; k < 4; ++k)
                     four[k] = load(reinterpret_cast<const double*>(columns[f].base + rows_[i + k] * columns[f].stride));
@@ -214,9 +265,10 @@ private:
     }
 
     const LeaveDenseTask& task_;
+    PlainColumns& plain_;
     const i64 F_;
     const bool row_major_;
-    i64 count_ = 0, rows_[kRows];
+    i64 count_ = 0, rows_[kRows], next_[kRows];
     F4 holes_ = all(0.0);
     alignas(64) double x_[kColumns * kRows], own_rest_[kColumns * kRows], own_m2_[kColumns * kRows];
     alignas(64) double whole_rest_[kColumns * kRows], variance_[kColumns * kRows], least_[kColumns * kRows];
@@ -227,8 +279,9 @@ template <bool Student>
 inline Fault leave_dense_as(const LeaveDenseTask& task) {
     constexpr i64 kTile = 512;
     ClassTile tile(task.classes, task.n_classes, kTile);
-    LeaveBlock<4, Student> sixteen(task);
-    LeaveBlock<1, Student> four(task);
+    PlainColumns plain(task, LeaveBlock<4, Student>::at_once(task));
+    LeaveBlock<4, Student> sixteen(task, plain);
+    LeaveBlock<1, Student> four(task, plain);
     for (i64 start = 0; start < task.table.n_rows; start += kTile) {
         const Fault fault = tile.sort(start, smaller(kTile, task.table.n_rows - start));
         if (fault.kind != FaultKind::none) return fault;
@@ -236,8 +289,8 @@ inline Fault leave_dense_as(const LeaveDenseTask& task) {
             const i32 c = tile.present(k);
             const i32* order = tile.order(c);
             i64 left = tile.rows(c);
-            for (; left >= 16; left -= 16, order += 16) sixteen.score(start, order, 16, c);
-            for (; left > 0; left -= 4, order += 4) four.score(start, order, smaller<i64>(4, left), c);
+            for (; left >= 16; left -= 16, order += 16) sixteen.score(start, order, left, c);
+            for (; left > 0; left -= 4, order += 4) four.score(start, order, left, c);
         }
     }
     return {};

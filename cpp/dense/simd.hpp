@@ -28,6 +28,13 @@ struct I4 {
 inline F4 load(const double* p) { return {_mm256_loadu_pd(p)}; }
 inline F4 load_floats(const float* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
 inline void store(double* p, F4 a) { _mm256_storeu_pd(p, a.v); }
+// Four pairs of adjacent doubles, as four first and four second ones.
+inline void load_pairs(const double* a, const double* b, const double* c, const double* d, F4& first, F4& second) {
+    const __m256d ac = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(a)), _mm_loadu_pd(c), 1);
+    const __m256d bd = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(b)), _mm_loadu_pd(d), 1);
+    first.v = _mm256_unpacklo_pd(ac, bd);
+    second.v = _mm256_unpackhi_pd(ac, bd);
+}
 inline F4 all(double x) { return {_mm256_set1_pd(x)}; }
 inline F4 four(double a, double b, double c, double d) { return {_mm256_setr_pd(a, b, c, d)}; }
 inline F4 operator+(F4 a, F4 b) { return {_mm256_add_pd(a.v, b.v)}; }
@@ -133,6 +140,10 @@ struct I4 {
 inline F4 load(const double* p) { TALLY_LANES(F4, p[k]); }
 inline F4 load_floats(const float* p) { TALLY_LANES(F4, static_cast<double>(p[k])); }
 inline void store(double* p, F4 a) { std::memcpy(p, a.v, sizeof a.v); }
+inline void load_pairs(const double* a, const double* b, const double* c, const double* d, F4& first, F4& second) {
+    first = {{a[0], b[0], c[0], d[0]}};
+    second = {{a[1], b[1], c[1], d[1]}};
+}
 inline F4 all(double x) { TALLY_LANES(F4, x); }
 inline F4 four(double a, double b, double c, double d) { return {{a, b, c, d}}; }
 inline F4 operator+(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] + b.v[k]); }

@@ -43,7 +43,7 @@ def densities(kind: str, spread: float) -> Iterator[np.ndarray]:
         yield from (out.copy(), terms.copy())
 
 
-def left_out(student: bool, spread: float) -> Iterator[np.ndarray]:
+def left_out(student: bool, spread: float, *, prior: bool = True) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(1)
     x, classes = dense(rng, spread), rng.integers(0, C, N).astype(np.int32)
     n, mean, m2 = np.full((C, F), 15.0), rng.normal(size=(C, F)) * spread, np.full((C, F), 1e3) * spread * spread
@@ -51,6 +51,8 @@ def left_out(student: bool, spread: float) -> Iterator[np.ndarray]:
     whole = np.stack([n.sum(axis=0), mean.mean(axis=0), m2.sum(axis=0), rest.mean(axis=0)])
     sizes = np.resize([3.0, 3.0, 5.0], (C, F))
     full, less = (Coefficients(*rng.uniform(0.01, 1, (4, C, F)), sizes, rng.normal(size=(C, F))) for _ in range(2))
+    if not prior:
+        full, less = (k._replace(pull=0 * k.pull, between=0 * k.between, whole=0 * k.whole) for k in (full, less))
     out = np.zeros((N, C))
     cells = kernels.leave_dense(
         x, classes, np.stack([n, mean, m2, rest]), whole, full, less, out, floor=1e-9, student=student
@@ -112,6 +114,7 @@ WORKS: dict[str, Callable[[], Iterator[np.ndarray]]] = {
     **{f"gaussian, {s:g}": lambda s=s: densities("gaussian", s) for s in SPREADS},
     **{f"student, {s:g}": lambda s=s: densities("student", s) for s in SPREADS},
     **{f"left out, {k}, {s:g}": lambda k=k, s=s: left_out(k, s) for k in (False, True) for s in (1.0, 1e-70, 1e70)},
+    **{f"left out of no prior, {s:g}": lambda s=s: left_out(False, s, prior=False) for s in (1.0, 1e-70, 1e70)},
     **{f"sparse, {c} classes": lambda c=c: sparse(c) for c in (1, 3, 4, 20, 33)},
     **{f"normalised, {c} classes": lambda c=c: normalised(c) for c in (1, 2, 5, 130)},
     **{f"moments, {s:g}": lambda s=s: moments(s) for s in (1.0, 1e-150, 1e100)},

@@ -19,15 +19,15 @@ def counted(draw):
     """Draw a table, its classes, the moments of both, and coefficients."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, F, C = draw(st.sampled_from([1, 2, 5, 16, 17, 40, 100])), draw(st.sampled_from([1, 3, 4, 33])), 3
-    x = rng.normal(size=(n, F)) * draw(st.sampled_from([1.0, 1e-40, 1e40, 1e100])) + draw(
-        st.sampled_from([0.0, 10.0, 1e9])
-    )
+    spread, centre = draw(st.sampled_from([1.0, 1e-40, 1e40, 1e100])), draw(st.sampled_from([0.0, 10.0, 1e9]))
+    x = rng.normal(size=(n, F)) * spread + centre
     if draw(st.booleans()):
         x[rng.random(x.shape) < 0.2] = np.nan
     if draw(st.booleans()):
         x[:, 0] = 3.0
-    if draw(st.booleans()):
-        x[0] = 1e6
+    far = draw(st.sampled_from([None, 1e6, centre + 10 * spread, centre + 1000 * spread]))
+    if far is not None:
+        x[0] = far
     classes = rng.integers(0, C, n).astype(np.int32)
     moments, whole = np.zeros((4, C, F)), np.zeros((4, F))
     for f in range(F):
@@ -39,9 +39,10 @@ def counted(draw):
         Coefficients(*rng.uniform(0.01, 1, (4, C, F)), np.resize(sizes, (C, F)).astype(float), rng.normal(size=(C, F)))
         for _ in range(2)
     )
-    if draw(st.booleans()):  # no prior, in every second column
+    step = draw(st.sampled_from([None, 1, 2]))
+    if step is not None:  # no prior, in all or in every second column
         for part in (full.pull, full.between, full.whole, less.pull, less.between, less.whole):
-            part[:, ::2] = 0.0
+            part[:, ::step] = 0.0
     return x, classes, moments, whole, full, less
 
 
@@ -87,13 +88,15 @@ def test_columns_are_kept_apart(each_isa, as_table, student, drawn, form):
         assert sorted(map(tuple, cells)) == sorted(lost)
 
 
-@pytest.mark.parametrize("student", [False, True])
-def test_a_rows_scores_depend_on_that_row_alone(each_isa, student):
+@pytest.mark.parametrize(("student", "prior"), [(False, 0.5), (False, 0.0), (True, 0.5)])
+def test_a_rows_scores_depend_on_that_row_alone(each_isa, student, prior):
     rng = np.random.default_rng(0)
     x, classes = rng.normal(size=(300, 40)), rng.integers(0, 3, 300).astype(np.int32)
     moments = np.stack([np.full((3, 40), 100.0), rng.normal(size=(3, 40)), np.full((3, 40), 90.0), np.zeros((3, 40))])
     whole = np.stack([np.full(40, 300.0), np.zeros(40), np.full(40, 300.0), np.full(40, 1e-20)])
+    x[5, 3], x[7, 2], x[7, 35], x[100, 1] = np.nan, 8.0, -12.0, 1e9  # neighbours of others
     half = Coefficients(*np.full((6, 3, 40), 0.5))
+    half = half._replace(pull=prior * half.pull, between=prior * half.between, whole=prior * half.whole)
     for _ in each_isa():
         together, alone = np.zeros((300, 3)), np.zeros((300, 3))
         kernels.leave_dense(x, classes, moments, whole, half, half, together, floor=1e-9, student=student)

@@ -276,7 +276,9 @@ def weigh(terms: Floats, weights: Floats) -> Floats:
     """
     factors = weights if terms.ndim == 2 else weights[:, :, None]
     with np.errstate(invalid="ignore"):  # 0 · −∞ is computed, and not used
-        return np.asarray(np.where(factors == 0, 0.0, factors * terms).sum(axis=1))
+        each = np.where(factors == 0, 0.0, factors * terms)
+        # NumPy adds up such short rows one by one.
+        return each[:, 0] + each[:, 1] if each.shape[1:] == (2,) else np.asarray(each.sum(axis=1))
 
 
 def weigh_table(table: Floats, weights: Floats) -> Floats:

@@ -24,6 +24,9 @@ from tallybayes.schema.schema import Schema
 __all__ = ["CalibratedBelief", "Mixture"]
 
 
+_FEW = 8  # classes: NumPy multiplies such short rows one by one, so their columns are sooner done
+
+
 class Mixture(NamedTuple):
     """The factors of the plain and of the weighted score of each row."""
 
@@ -85,8 +88,8 @@ class CalibratedBelief:
 
     def prior(self, mixture: Mixture) -> Floats:  # (n, C)
         """Return the part of the class prior in calibrated scores."""
-        plain = mixture.plain[:, None] * self.plain.log_prior
-        return plain if self.weighted is None else plain + mixture.weighted[:, None] * self.weighted.log_prior
+        plain = _times(mixture.plain, self.plain.log_prior)
+        return plain if self.weighted is None else plain + _times(mixture.weighted, self.weighted.log_prior)
 
     def score_with_variance(
         self,
@@ -118,6 +121,16 @@ class CalibratedBelief:
         factors = temperature.factors(out, self.plain.log_prior, sizes)
         out *= factors[:, None]
         return Mixture(factors, np.zeros(len(out)))
+
+
+def _times(factors: Floats, row: Floats) -> Floats:  # (n, C)
+    """Return the row (C,) times each factor (n,)."""
+    if len(row) > _FEW:
+        return np.asarray(factors[:, None] * row)
+    out = np.empty((len(factors), len(row)))
+    for c, value in enumerate(row):
+        np.multiply(factors, value, out=out[:, c])
+    return out
 
 
 def mix(mixture: Mixture, plain: Floats, weighted: Floats) -> Floats:  # (n, C)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -81,6 +82,27 @@ def test_an_error_ends_the_work_and_the_threads_work_on() -> None:
         local.map_rows(1000, work, threads=2, rows=1)
     assert len(done) < 10
     assert local.map_rows(5, lambda rows: rows.start, threads=2, rows=1) == [0, 1, 2, 3, 4]
+
+
+def test_this_thread_works_on_the_first_of_as_many_pieces_as_threads() -> None:
+    found = local.map_rows(3, lambda rows: (rows.start, threading.get_ident()), threads=3, rows=1)
+    assert [start for start, _ in found] == [0, 1, 2]
+    assert [thread == threading.get_ident() for _, thread in found] == [True, False, False]
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_error_waits_for_the_work_of_others(wrong: int) -> None:
+    done: list[int] = []
+
+    def work(rows: slice) -> None:
+        if rows.start == wrong:
+            raise ValueError("one")
+        time.sleep(0.01)
+        done.append(rows.start)
+
+    with pytest.raises(ValueError, match="one"):
+        local.map_rows(2, work, threads=2, rows=1)
+    assert done in ([1 - wrong], [])  # perhaps not begun
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

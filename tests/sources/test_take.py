@@ -30,9 +30,12 @@ def test_rows_of_one_batch(kind: type, places: list[int]) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16])
-@pytest.mark.parametrize("pieces", [[[2, 0]], [[3, 19, 3], [], [0, 1]], [[], []]], ids=str)
-def test_rows_of_several_batches_in_any_order(kind: type, pieces: list[list[int]]) -> None:
-    given = [(batch(seed, kind), np.array(places, np.intp)) for seed, places in enumerate(pieces)]
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("pieces", [[[2, 0]], [[3, 5, 3], [], [0, 1]], [[], []]], ids=str)
+def test_rows_of_several_batches_in_any_order(kind: type, shared: bool, pieces: list[list[int]]) -> None:
+    whole = batch(0, kind)
+    each = [whole.slice(6 * k, 6) if shared else batch(k, kind) for k in range(len(pieces))]
+    given = [(one, np.array(places, np.intp)) for one, places in zip(each, pieces, strict=True)]
     order = np.random.default_rng(1).permutation(sum(map(len, pieces)))
     joined = pa.Table.from_batches([one.take(pa.array(index)) for one, index in given])
     want = joined.take(pa.array(order)).combine_chunks()

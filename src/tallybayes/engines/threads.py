@@ -113,7 +113,7 @@ def fold_rows(n: int, work: Callable[[slice], T], merge: Callable[[T, T], T], *,
 
 
 def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> Iterator[T]:
-    return in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
+    return in_threads([(slice(at, min(at + rows, n)),) for at in range(0, n, rows)], work, threads)
 
 
 def _slices(
@@ -153,6 +153,9 @@ def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], thread
         for piece in pieces:
             yield work(*piece)
         return
+    if isinstance(pieces, Sequence) and 1 < len(pieces) <= threads:
+        yield from _one_each(pieces, work, threads)
+        return
     pieces = iter(pieces)
     first = list(islice(pieces, 2))
     if len(first) < 2:  # a single piece needs no thread
@@ -171,6 +174,22 @@ def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], thread
             for one in waiting:
                 one.cancel()
             wait(waiting)
+
+
+def _one_each(pieces: Sequence[tuple[Any, ...]], work: Callable[..., T], threads: int) -> list[T]:
+    """Return the results of no more pieces than threads, this thread working too.
+
+    To wake one thread more, and then this one, takes as long as a tenth of a short piece.
+    """
+    with _pool(threads) as pool:
+        others = [pool.submit(work, *piece) for piece in pieces[1:]]
+        try:
+            return [work(*pieces[0]), *(one.result() for one in others)]
+        except BaseException:
+            for one in others:
+                one.cancel()
+            wait(others)
+            raise
 
 
 # Pools without work, by their number of threads. Weights are fitted in some fifty rounds of a millisecond, and starting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -25,6 +25,7 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 Places: TypeAlias = npt.NDArray[np.intp]
 Small: TypeAlias = npt.NDArray[np.float32]  # (F, C − 1, n)
 Sizes: TypeAlias = npt.NDArray[np.int64]
+AddTerms: TypeAlias = Callable[[slice, Floats], None]  # of some rows, to their scores (k, C)
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,25 @@ class RowTerms:
         dropped = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
         return _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C)
 
-    def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
-        """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
-        out += kernels.weighted_sum(scale, self.terms).T
-        for at, bins in zip(first.tolist(), () if self.bins is None else self.bins, strict=False):
-            out += table[at + bins]
+    def weighted(self, factors: Floats) -> AddTerms:
+        """Return what adds the terms of some rows, times a factor for each column."""
+        total = kernels.weighted_sum(factors, self.terms)
+
+        def add(rows: slice, out: Floats) -> None:
+            out += total[:, rows].T
+
+        return add
+
+    def fitted(self, scale: Floats, table: Floats, first: Sizes) -> AddTerms:
+        """Return what adds the terms of some rows, times the scale of each column, and the corrections."""
+        weighted = self.weighted(scale)
+
+        def add(rows: slice, out: Floats) -> None:
+            weighted(rows, out)
+            for at, bins in zip(first.tolist(), () if self.bins is None else self.bins, strict=False):
+                out += table[at + bins[rows]]
+
+        return add
 
     def without_bins(self) -> RowTerms:
         """Return the same without corrections."""
@@ -164,12 +179,25 @@ class PairedTerms:
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
         return kernels.CodedTerms(codes, self.sizes, values, np.array(self.columns, np.int32), bins)
 
-    def add_fitted(self, scale: Floats, table: Floats, first: Sizes, out: Floats) -> None:
-        """Add the terms times the scale of each column, and the corrections, to out (n, C)."""
+    def weighted(self, factors: Floats) -> AddTerms:
+        """Return what adds the terms of some rows, times a factor for each column."""
+        return self._look_up(self._times(factors))
+
+    def fitted(self, scale: Floats, table: Floats, first: Sizes) -> AddTerms:
+        """Return what adds the terms of some rows, times the scale of each column, and the corrections."""
         values = np.repeat(scale, self.sizes)[:, None] * self.values
         if self.bins[-1] >= 0:
             values += np.take(table, np.repeat(first, self.sizes) + self.bins, axis=0)
-        kernels.score_codes(tuple(self.pairs), values, self.sizes, out)
+        return self._look_up(values)
+
+    def _times(self, factors: Floats) -> Floats:
+        return self.values if (factors == 1).all() else np.repeat(factors, self.sizes)[:, None] * self.values
+
+    def _look_up(self, values: Floats) -> AddTerms:
+        def add(rows: slice, out: Floats) -> None:
+            kernels.score_codes(tuple(self.pairs[:, rows]), values, self.sizes, out)
+
+        return add
 
     def without_bins(self) -> PairedTerms:
         """Return the same without corrections."""
@@ -183,8 +211,7 @@ class PairedTerms:
 
     def add_scores(self, pairs: Codes, factors: Floats, out: Floats) -> None:
         """Add the terms of rows with these pairs (F, n), times a factor for each column, to out (n, C)."""
-        values = self.values if (factors == 1).all() else np.repeat(factors, self.sizes)[:, None] * self.values
-        kernels.score_codes(tuple(pairs), values, self.sizes, out)
+        kernels.score_codes(tuple(pairs), self._times(factors), self.sizes, out)
 
     def dropped(self, some: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Codes:  # (F, k)
         """Return the pairs of some rows that keep only some values (F, k)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import Hashes
-from tallybayes.inference.block_terms import BlockTerms, PairedTerms, coded_terms
+from tallybayes.inference.block_terms import AddTerms, BlockTerms, PairedTerms, coded_terms
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins
 from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
@@ -36,6 +36,7 @@ _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fi
 # fifth of them is enough.
 _PARTIAL, _MANY_ROWS = 5, 1000
 _NO_KEYS = np.zeros(0, np.uint64)
+_AT_ONCE = 1 << 20  # terms that are added up in some half a millisecond: to wake a thread takes a tenth of that
 _LARGEST = 1e4  # a log of a prior this far below the others is as good as impossible
 
 
@@ -74,6 +75,8 @@ class ColumnTerms:
         it was nor 0: that of all pairs.
     hashes : ndarray of int64, shape (n,), or None
         The hashes of the rows' content, if they are known.
+    threads : int
+        The number of threads that add up terms; results do not depend on it.
     """
 
     evidence: Evidence
@@ -89,6 +92,7 @@ class ColumnTerms:
     missing: tuple[MissingTerms, ...] = ()
     again: Mapping[int, Again] = field(default_factory=dict)
     hashes: Hashes | None = None
+    threads: int = 1
 
     @classmethod
     def of(
@@ -133,7 +137,7 @@ class ColumnTerms:
         missing = tuple(one for part in parts for one in part.missing)
         again = {part.terms.start: part.again for part in parts if part.again is not None}
         given = prior, terms, present, offset, free, tuple(made_of), bins, missing, again
-        return cls(evidence, rows, names, *given, hashes)
+        return cls(evidence, rows, names, *given, hashes, threads)
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -258,22 +262,32 @@ class ColumnTerms:
 
     def _total(self, factors: Floats) -> Floats:  # (n, C)
         """Return the sum of all terms, each times a factor."""
-        out = np.zeros_like(self.prior)
-        for block in self.blocks:
-            if isinstance(block, PairedTerms):
-                block.add_scores(block.pairs, factors[block.columns], out)
-            else:
-                out += kernels.weighted_sum(factors[block.columns], block.terms).T
+        return self._sum(lambda block: block.weighted(factors[block.columns]), np.zeros(self.prior.shape[1]))
+
+    def _sum(self, part: Callable[[BlockTerms], AddTerms], start: Floats) -> Floats:  # (n, C)
+        """Return numbers of each class plus the terms of each row, which a part of each block adds; on threads."""
+        (n, C), out = self.prior.shape, np.empty_like(self.prior)
+        threads = self.threads if n * len(self.columns) * C > _AT_ONCE else 1
+        parts = list(engines.in_threads([(block,) for block in self.blocks], part, threads))
+
+        def add(rows: slice) -> None:
+            out[rows] = start
+            for add_terms in parts:
+                add_terms(rows, out[rows])
+
+        engines.map_rows(n, add, threads=threads, rows=max(1, -(-n // threads)))
         return out
 
     def fitted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)
         """Return the scores of the rows under fitted numbers, each left out; finite."""
         F = len(self.columns)
-        scale, more = fitted.scale[:F] - self.offset, np.empty_like(self.prior)
-        more[:] = fitted.bias
-        for block in self.blocks:
+        scale = fitted.scale[:F] - self.offset
+
+        def part(block: BlockTerms) -> AddTerms:
             at = np.array(block.columns)
-            block.add_fitted(scale[at], fitted.table, self._first_corrections[at], more)
+            return block.fitted(scale[at], fitted.table, self._first_corrections[at])
+
+        more = self._sum(part, fitted.bias)
         for one, weight in zip(self.missing, fitted.scale[F:], strict=True):
             more += weight * one.terms.T
         return np.asarray(self.plain_scores + (self.share**fitted.fading)[:, None] * more)

@@ -33,7 +33,8 @@ __all__ = ["Again", "RowsLeftOut", "TermsOfBlock"]
 # Columns times squared classes of a piece: with ten classes, 25 columns, which take some 15 ms. A piece costs 2 ms.
 _PIECE = 2500
 
-Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floats]
+Places: TypeAlias = npt.NDArray[np.intp]
+Again: TypeAlias = Callable[[Places, npt.NDArray[np.bool_]], Floats]
 
 
 @dataclass(frozen=True)
@@ -93,21 +94,26 @@ class RowsLeftOut:
 
     def blocks(self, threads: int) -> list[TermsOfBlock]:
         """Return the terms of all blocks, on threads; the pieces do not depend on their number."""
-        return list(engines.in_threads(self._pieces(), self._of, threads))
+        return list(engines.in_threads(list(self._pieces()), self._of_piece, threads))
 
-    def _pieces(self) -> Iterator[tuple[int, Block, Statistic]]:
-        """Yield the place of its first column, block and statistic of each piece."""
+    def _pieces(self) -> Iterator[tuple[int, Block, Statistic, Places | None]]:
+        """Yield the place of its first column, block and statistic, and which of the columns make up each piece."""
         start, C = 0, len(self.evidence.classes)
         for block, statistic in zip(self.evidence.schema.blocks, self.evidence.statistics, strict=True):
             F = len(block.columns)
             pieces = max(1, min(F, F * C**2 // _PIECE))
             if pieces == 1:
-                yield start, block, statistic
+                yield start, block, statistic, None
             else:
                 for at in np.array_split(np.arange(F), pieces):
-                    some = replace(block, columns=names(block.columns[at[0] : at[-1] + 1]))
-                    yield start + int(at[0]), some, statistic.of_columns(at)
+                    yield start, block, statistic, at
             start += F
+
+    def _of_piece(self, start: int, block: Block, statistic: Statistic, at: Places | None) -> TermsOfBlock:
+        if at is None:
+            return self._of(start, block, statistic)
+        some = replace(block, columns=names(block.columns[at[0] : at[-1] + 1]))
+        return self._of(start + int(at[0]), some, statistic.of_columns(at))
 
     def _of(self, start: int, block: Block, statistic: Statistic) -> TermsOfBlock:
         event, options, F = block.event, options_for(block, self.choices), len(block.columns)

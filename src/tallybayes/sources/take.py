@@ -155,6 +155,11 @@ def _rows_of_matrix(column: pa.Array, index: Index) -> pa.Array:
 
 
 def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.Array:
+    whole = _rejoin_matrix([column for column, _ in each])
+    if whole is not None:  # slices of one matrix: each row is copied once
+        firsts = np.cumsum([0, *(len(column) for column, _ in each)])
+        places = np.concatenate([index + first for (_, index), first in zip(each, firsts, strict=False)])
+        return _rows_of_matrix(whole, places[order])
     matrices = [matrix_of(column) for column, _ in each]
     out = np.empty((len(order), matrices[0].shape[1]), matrices[0].dtype)
     place = np.empty(len(order), np.intp)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+from itertools import pairwise
 from random import Random
 from typing import Any
 from unittest import mock
@@ -121,11 +122,16 @@ def make(world: World, name: str, rng: Random) -> Call:
             del words[rng.randrange(1, len(words))]
     stdin = mutate.mutated(rng, (world.folder / "rows.csv").read_bytes())
     # What is asked for is made: a hundred digits of rows are no test, and no command may write outside of the folder.
-    words = [
-        "3" if word == "9" * 30 and words[k - 1] in ("-n", "--n", "--shuffles") else word
-        for k, word in enumerate(words)
-    ]
+    # Nor would it be one to find rows in all files of a disk.
+    words = [_within_bounds(before, word) for before, word in pairwise(["", *words])]
     return Call(name, lambda: run(world, words, stdin), f"tally {words!r}")
+
+
+def _within_bounds(before: str, word: str) -> str:
+    """Return a word, or one that asks for less; `before` is the one before it."""
+    if word == "9" * 30 and before in ("-n", "--n", "--shuffles"):
+        return "3"
+    return "." if word == "/" and before not in ("-o", "--output") else word
 
 
 def run(world: World, words: list[str], stdin: bytes) -> None:

@@ -54,6 +54,12 @@ def statements(script: str) -> tuple[list[str], str]:
     return before, query
 
 
+def named(found: Any) -> list[dict[str, Any]]:
+    """Return rows that a cursor has found, by the names of their columns."""
+    names = [one[0] for one in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
 def in_duckdb(script: str, rows: pa.Table) -> list[dict[str, Any]]:
     """Run a query over a table "rows" in DuckDB."""
     import duckdb
@@ -64,8 +70,8 @@ def in_duckdb(script: str, rows: pa.Table) -> list[dict[str, Any]]:
         before, query = statements(script)
         for one in before:
             connection.execute(one)
-        found: list[dict[str, Any]] = connection.sql(query).to_arrow_table().to_pylist()
-        return found
+        # Not connection.sql, which parses and plans a query of half a megabyte twice: to name its columns, and to run.
+        return named(connection.execute(query))
 
 
 def in_sqlite(script: str, rows: pa.Table) -> list[dict[str, Any]]:
@@ -81,8 +87,7 @@ def in_sqlite(script: str, rows: pa.Table) -> list[dict[str, Any]]:
         before, query = statements(script)
         for one in before:
             connection.execute(one)
-        found = connection.execute(query)
-        return [dict(zip([one[0] for one in found.description], row, strict=True)) for row in found]
+        return named(connection.execute(query))
 
 
 def in_postgres(url: str) -> Any:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.export.sql_dialect import DIALECTS, Dialect
+from tallybayes.export.sql_parameters import MOST_INLINE
 from tests.examples import examples
 from tests.tables import tables
 
@@ -180,18 +181,19 @@ def test_what_cannot_be_a_query_is_refused_with_a_sentence() -> None:
     with pytest.raises(tb.errors.BadOption, match=r"^parameters: wanted one of auto, inline, tables, got 'files'"):
         text_case("words").model.to_sql(parameters="files")
     with pytest.raises(tb.errors.BadOption, match=r"^export to SQL: wanted at most .* numbers .* parameters='tables'"):
-        many_values().to_sql(parameters="inline")
+        many_values(300).to_sql(parameters="inline")
 
 
-def many_values() -> tb.Model:
-    """Return a model of so many values and classes that they do not fit into a query."""
-    rows = {"x": [f"v{k}" for k in range(3000)], "y": [k % 300 for k in range(3000)]}
+def many_values(classes: int) -> tb.Model:
+    """Return a model of 3000 values in each class."""
+    rows = {"x": [f"v{k}" for k in range(3000)], "y": [k % classes for k in range(3000)]}
     return tb.fit(rows, "y", events="categorical", calibrate=None)
 
 
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_many_parameters_are_in_tables_by_default(dialect: str) -> None:
-    model = many_values()
+    model = many_values(40)
+    assert MOST_INLINE < 3000 * 40
     script = model.to_sql(dialect, "rows", keep=[], prefix="my model")
     assert script.statements[0].startswith('CREATE TABLE "my model_1" ')
     assert len(script.statements[-1]) < 200_000

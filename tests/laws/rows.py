@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.array(["red", "green", "blue", "grey"], object)[rng.integers(0, 4, n)]
     if event.input == "text":
         words = np.array(["the", "cheap", "lunch", "watches", "Ὀδυσσεύς", "pills", "today", "naïve", "bayes"], object)
-        return np.array([" ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(n)], object)
+        lengths = rng.integers(0, 7, n)
+        drawn = iter(words[rng.integers(0, len(words), lengths.sum())])  # at once: a call for each text takes longer
+        return np.array([" ".join(islice(drawn, length)) for length in lengths], object)
     for candidate in _candidates(n, rng):
         unfit = event.invalid(candidate)
         if unfit is None or not unfit.any():

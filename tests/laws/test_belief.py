@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,36 +23,65 @@ each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: e
 each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
-def estimated_without_each(table: pa.Table, model: tb.Model) -> np.ndarray:
-    """Return each row's scores from the evidence of all other rows, with cells, cuts and weights of all rows.
+def fitted(table: pa.Table, event: Event, **choices: Any) -> tb.Model:
+    """Return a model of the rows, with fixed smoothing."""
+    weights = "w" if "w" in table.column_names else None
+    return tb.fit(table, "label", events=event, weights=weights, **{"alpha": 1.0, "calibrate": None, **choices})
 
-    A histogram and bins keep these when a row is left out: refitting would choose them again. The density that all
-    classes share is left out too.
+
+def keeps_cells(event: Event) -> bool:
+    """Whether cells, cuts and weights are kept when a row is left out: refitting would choose them again."""
+    return isinstance(event, Histogram | BinnedEvent)
+
+
+def without_each(table: pa.Table, event: Event) -> list[tb.Model]:
+    """Return a model of all other rows for each row: one that has forgotten it, if cells are kept, else a new one."""
+    if keeps_cells(event):
+        whole = fitted(table, event)
+        return [whole.forget(table.slice(i, 1)) for i in range(len(table))]
+    others = (pa.concat_tables([table.slice(0, i), table.slice(i + 1)]) for i in range(len(table)))
+    return [fitted(other, event) for other in others]
+
+
+def refitted_without_each(
+    table: pa.Table, model: tb.Model, event: Event, others: list[tb.Model] | None = None, **choices: Any
+) -> np.ndarray:
+    """Return each row's scores under a model of all other rows, the reference for leave-one-out.
+
+    Where cells are kept, the density that all classes share is left out.
     """
     scores = np.full((len(table), len(model.classes)), -np.inf)
-    [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
-    for i in range(len(table)):
-        other = model.forget(table.slice(i, 1))
-        at = np.array([model.classes.index(c) for c in other.classes])
-        [statistic], rows = other.evidence.statistics, other.evidence.rows.spread(at, len(model.classes))
-        without = likelihood.on(statistic.with_classes(at, rows)).contrasted()
-        terms = without.log_prob(RowBatch(table.slice(i, 1).combine_chunks().to_batches()[0]).encode(block))
-        scores[i, at] = other.belief.log_prior + terms[0, at]
+    for i, plain in enumerate(others or without_each(table, event)):
+        other, row = plain.with_(**choices), table.slice(i, 1)
+        place = np.array([model.classes.index(c) for c in other.classes])
+        if keeps_cells(event):
+            [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
+            [statistic] = other.evidence.statistics
+            rows = other.evidence.rows.spread(place, len(model.classes))
+            without = likelihood.on(statistic.with_classes(place, rows)).contrasted()
+            terms = without.log_prob(RowBatch(row.combine_chunks().to_batches()[0]).encode(block))
+            scores[i, place] = other.belief.log_prior + terms[0, place]
+        else:
+            scores[i, place] = other.log_joint(row)[0]
     return scores
 
 
-def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choices: object) -> np.ndarray:
-    """Return each row's scores under a model fitted on all other rows, the reference for leave-one-out."""
-    if isinstance(event, Histogram | BinnedEvent):
-        return estimated_without_each(table, model)
-    weights = "w" if "w" in table.column_names else None
-    scores = np.full((len(table), len(model.classes)), -np.inf)
-    for i in range(len(table)):
-        others = pa.concat_tables([table.slice(0, i), table.slice(i + 1)])
-        other = tb.fit(others, "label", events=event, weights=weights, **{"alpha": 1.0, "calibrate": None, **choices})
-        place = [model.classes.index(c) for c in other.classes]
-        scores[i, place] = other.log_joint(table.slice(i, 1))[0]
-    return scores
+@cache
+def with_a_class_of_one_row(event: Event, *, weighted: bool) -> tuple[pa.Table, list[tb.Model]]:
+    """Return rows, the last alone in its class, and models of all others: many tests ask for other choices of these."""
+    table = rows_for(event, 24, weighted=weighted, seed=5)
+    table = pa.concat_tables([table, rows_for(event, 1, missing=0.0, weighted=weighted, seed=9)])
+    labels = [*table.column("label").to_pylist()[:-1], "alone"]
+    table = table.set_column(table.column_names.index("label"), "label", pa.array(labels))
+    return table, without_each(table, event)
+
+
+@each_event
+def test_other_choices_of_a_model_are_those_of_a_fit(event: Event) -> None:
+    table = rows_for(event, 24, seed=5)
+    model = fitted(table, event)
+    for rule, alpha in product(("mle", "map", "bayes"), (0.0, 0.3)):
+        assert model.with_(estimate=rule, alpha=alpha) == fitted(table, event, estimate=rule, alpha=alpha)
 
 
 @each_event
@@ -57,15 +89,11 @@ def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choi
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 0.3])
 def test_leave_one_out_equals_refitting(event: Event, rule: str, weighted: bool, alpha: float) -> None:
-    table = rows_for(event, 24, weighted=weighted, seed=5)
-    table = pa.concat_tables([table, rows_for(event, 1, missing=0.0, weighted=weighted, seed=9)])
-    alone = table.column("label").to_pylist()
-    alone[-1] = "alone"  # a class with a single row
-    table = table.set_column(table.column_names.index("label"), "label", pa.array(alone))
+    table, others = with_a_class_of_one_row(event, weighted=weighted)
     model = tb.fit(table, "label", events=event, weights="w" if weighted else None, estimate=rule, alpha=alpha)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tb.ImpossibleRowWarning)
-        wanted = refitted_without_each(table, model, event, estimate=rule, alpha=alpha)
+        wanted = refitted_without_each(table, model, event, others, estimate=rule, alpha=alpha)
     np.testing.assert_allclose(model.leave_one_out(table), wanted, rtol=1e-9, atol=1e-9)
 
 

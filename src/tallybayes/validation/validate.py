@@ -268,9 +268,10 @@ def _result(
     names: tuple[Any, ...] | None,
     seed: int,
 ) -> Validation:
+    alone = place is None
     place = np.arange(len(rows), dtype=np.int32)[None] if place is None else place
     scored = ~np.isnan(scores[..., 0])
-    unknown = _unknown(plan, rows, place, len(total.classes))
+    unknown = _unknown(plan, rows, place, len(total.classes), alone=alone)
     unscored = int((~scored.any(axis=0)).sum())
     notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(impossible_priors))
     if len(place) == 1:
@@ -294,12 +295,13 @@ def _result(
     )
 
 
-def _unknown(plan: Plan, rows: RowInfo, place: IntCodes, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
-    """Return the mask of rows whose class has no weight in their training rows."""
+def _unknown(plan: Plan, rows: RowInfo, place: IntCodes, classes: int, *, alone: bool) -> npt.NDArray[np.bool_]:
+    """Return the mask (R, n) of rows whose class has no weight in their training rows; `alone`: one row is a fold."""
     has_weight = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
     own = np.maximum(rows.classes, 0)
     everywhere = np.bincount(own[has_weight], minlength=classes)
-    if everywhere.min() > max(np.bincount(one[one >= 0]).max(initial=0) for one in place):
+    largest = 1 if alone else max(np.bincount(one[one >= 0]).max(initial=0) for one in place)
+    if everywhere.min() > largest:
         return np.zeros(place.shape, bool)  # no fold is large enough to hold all rows of a class
     unknown = np.empty(place.shape, bool)
     for one, out in zip(place, unknown, strict=True):

@@ -6,8 +6,10 @@ import datetime
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from tallybayes.schema.find_total import find_total
 from tallybayes.sources.missing import CLASS_MARKERS
 
 COLUMNS = {
@@ -51,4 +53,7 @@ def tables(draw: Any) -> tuple[pa.Table, dict[str, str]]:
     values, type_ = LABELS[draw(st.sampled_from(sorted(LABELS)))]
     labels = draw(st.lists(values, min_size=n, max_size=n).filter(lambda given: len(set(given)) > 1))
     columns["label"] = pa.array(labels, type_)
-    return pa.table(columns), events
+    table = pa.table(columns)
+    # Hypothesis tries the words that it finds in the package. Of a last row that says "total", `fit` warns.
+    assume(find_total(table.to_batches()[0]) is None)
+    return table, events

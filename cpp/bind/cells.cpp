@@ -169,25 +169,17 @@ nb::object code_terms(nb::handle columns, nb::handle values, nb::handle sizes) {
     return out.give({F, D, n});
 }
 
-// Write the terms of pairs to out (F, D, n + k), and return their bins (F, n + k), or None.
-nb::object pair_terms(nb::handle pairs, nb::handle values, nb::handle sizes, nb::handle places, nb::handle rows,
-                      nb::handle kept, nb::handle out) {
-    const Buffer of(pairs, "pairs"), some(rows, "rows"), keeps(kept, "kept"), to(out, "out", true);
+// Write the terms of pairs to out (F, D, n), and return their bins (F, n), or None.
+nb::object pair_terms(nb::handle pairs, nb::handle values, nb::handle sizes, nb::handle places, nb::handle out) {
+    const Buffer of(pairs, "pairs"), to(out, "out", true);
     of.need_axes(2);
-    some.need_axes(1);
-    keeps.need_axes(2);
     to.need_axes(3);
-    const int64_t F = of.size(0), n = of.size(1), k = some.size(0);
+    const int64_t F = of.size(0), n = of.size(1);
     const auto offsets = offsets_of(sizes, F);
     for (int64_t f = 0; f < F; ++f)
         if (offsets[f + 1] == offsets[f]) refuse("sizes", "at least 1", "0");
     const Matrix from(values, "values", offsets.back(), -1);
-    if (keeps.size(0) != F || keeps.size(1) != k) refuse("kept", "shape (F, k)", "another");
-    if (to.size(0) != F || to.size(1) != from.size(1) || to.size(2) != n + k) refuse("out", "shape (F, D, n + k)", "another");
-    const pairs::KeptColumns dropped{some.all<const int64_t>(Type::i64, "int64"),
-                                     keeps.all<const std::uint8_t>(Type::u8, "uint8"), k};
-    for (int64_t j = 0; j < k; ++j)
-        if (dropped.rows[j] < 0 || dropped.rows[j] >= n) refuse("rows", "from 0 to n - 1", std::to_string(dropped.rows[j]));
+    if (to.size(0) != F || to.size(1) != from.size(1) || to.size(2) != n) refuse("out", "shape (F, D, n)", "another");
     const auto* codes = of.all<const std::int32_t>(Type::i32, "int32");
     auto* floats = to.all<float>(Type::f32, "float32");
     std::optional<Buffer> place;
@@ -198,12 +190,12 @@ nb::object pair_terms(nb::handle pairs, nb::handle values, nb::handle sizes, nb:
         place->need_length(offsets.back());
         at = place->all<const std::int32_t>(Type::i32, "int32");
     }
-    OwnedArray<std::int32_t> bins(at == nullptr ? 0 : need_cells(n + k, F));
+    OwnedArray<std::int32_t> bins(at == nullptr ? 0 : need_cells(n, F));
     {
         const nb::gil_scoped_release unlocked;
-        pairs::terms_and_bins(codes, n, F, offsets.data(), from.data, from.size(1), at, dropped, floats, bins.data);
+        pairs::terms_and_bins(codes, n, F, offsets.data(), from.data, from.size(1), at, floats, bins.data);
     }
-    return at == nullptr ? nb::none() : bins.give({F, n + k});
+    return at == nullptr ? nb::none() : bins.give({F, n});
 }
 
 // The terms of pairs as rows, (P + F, C), and whether all are numbers.
@@ -252,7 +244,7 @@ void bind_cells(nb::module_& m) {
     m.def("pair_codes", &pair_codes);
     m.def("bin_codes", &bin_codes);
     m.def("code_terms", &code_terms);
-    m.def("pair_terms", &pair_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
+    m.def("pair_terms", &pair_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
     m.def("pair_rows", &pair_rows);
     m.def("shift_rows", &shift_rows);
 }

@@ -5,8 +5,7 @@
 // OUT: pairs (F, n): row * C + class, and size * C for a code outside, unless that is the last row of its column; bins
 // (F, n): places[offsets[f] + row], and `missing[f]` for a code outside; terms (F, D, n): values[offsets[f] + row], D
 // numbers, and 0 for a code outside.
-// Of pairs (F, n) that are known, terms and bins of all rows and then of some that keep only some columns, in one pass; a
-// value that is not kept has the last pair of its column, and so has a pair outside.
+// Of pairs (F, n) that are known, terms and bins in one pass; a pair outside is the last one of its column.
 // Also the terms of pairs (C, P) as rows of values (P + F, C), less the largest of each and not below `least`, with a row
 // of zeros after those of each column: that of a missing value. And rows of
 // terms, (n, C) or (C, n), as columns (C, n), likewise.
@@ -134,31 +133,19 @@ inline void bins(const Table& table, const i64* offsets, const std::int32_t* pla
         }
 }
 
-// Rows that keep only some columns: k of them, and what each keeps (F, k).
-struct KeptColumns {
-    const i64* rows;
-    const std::uint8_t* kept;
-    i64 count;
-};
-
-// Write the terms (F, D, n + k), and the bins (F, n + k) unless there are no places.
+// Write the terms (F, D, n), and the bins (F, n) unless there are no places.
 inline void terms_and_bins(const std::int32_t* pairs, i64 n, i64 F, const i64* offsets, const double* values, i64 D,
-                           const std::int32_t* places, const KeptColumns& some, float* terms, std::int32_t* bins) {
-    const i64 k = some.count, all = n + k;
+                           const std::int32_t* places, float* terms, std::int32_t* bins) {
     for (i64 f = 0; f < F; ++f) {
         const i64 size = offsets[f + 1] - offsets[f];
         const std::int32_t *of = pairs + f * n, *place = places == nullptr ? nullptr : places + offsets[f];
-        const std::uint8_t* kept = some.kept + f * k;
         const double* own = values + offsets[f] * D;
-        float* const to = terms + f * D * all;
-        std::int32_t* const bin = bins + f * all;
-        const auto put = [&](i64 i, i64 row) {
-            for (i64 c = 0; c < D; ++c) to[c * all + i] = static_cast<float>(own[row * D + c]);
-            if (place != nullptr) bin[i] = place[row];
-        };
-        const auto inside = [&](i64 pair) { return pair >= 0 && pair < size ? pair : size - 1; };
-        for (i64 i = 0; i < n; ++i) put(i, inside(of[i]));
-        for (i64 j = 0; j < k; ++j) put(n + j, kept[j] != 0 ? inside(of[some.rows[j]]) : size - 1);
+        float* const to = terms + f * D * n;
+        for (i64 i = 0; i < n; ++i) {
+            const i64 row = of[i] >= 0 && of[i] < size ? of[i] : size - 1;
+            for (i64 c = 0; c < D; ++c) to[c * n + i] = static_cast<float>(own[row * D + c]);
+            if (place != nullptr) bins[f * n + i] = place[row];
+        }
     }
 }
 

@@ -235,6 +235,7 @@ def begin(
     """
     reading, columns, choices = options.reading, options.columns, options.choices
     workers = engines.default_threads(threads)
+    engines.keep_freed_memory()
     if checkpoint is not None:
         _check_named(label, weights)
 

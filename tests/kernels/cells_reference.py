@@ -196,9 +196,8 @@ def bin_codes(columns: Sequence[Any], places: Any, sizes: Any, missing: Any) -> 
     return np.array([[places[a + v] if 0 <= v < k else m for v in map(int, c)] for c, a, k, m in each], np.int32)
 
 
-def pair_terms(pairs: Any, values: Floats, sizes: Any, places: Any, rows: Any, kept: Any) -> tuple[Floats, Any]:
-    """Return the terms of all rows and of some that keep only some columns, (F, D, n + k), and their bins."""
+def pair_terms(pairs: Any, values: Floats, sizes: Any, places: Any) -> tuple[Floats, Any]:
+    """Return the terms of rows, (F, D, n), and their bins."""
     last = (np.asarray(sizes) - 1)[:, None]
     known = np.where((pairs >= 0) & (pairs <= last), pairs, last)
-    every = np.concatenate([known, np.where(kept, known[:, rows], last)], axis=1)
-    return code_terms(every, values, sizes), bin_codes(every, places, sizes, np.full(len(sizes), -1))
+    return code_terms(known, values, sizes), bin_codes(known, places, sizes, np.full(len(sizes), -1))

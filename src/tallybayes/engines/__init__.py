@@ -6,6 +6,7 @@ from typing import Any
 
 from tallybayes import sources
 from tallybayes.engines.blas import one_blas_thread
+from tallybayes.engines.memory import keep_freed_memory
 from tallybayes.engines.partitioned import Columns, MergeTask, Partitioned, PartitionInfo, Task
 from tallybayes.engines.threads import (
     SLICE_BYTES,
@@ -31,6 +32,7 @@ __all__ = [
     "fold",
     "fold_rows",
     "in_threads",
+    "keep_freed_memory",
     "map_rows",
     "one_blas_thread",
     "read",

@@ -95,9 +95,12 @@ class BottomKSample:
     @classmethod
     def of(cls, rows: RowBatch, schema: Schema, room: float = 1.0, hashes: RowHashes | None = None) -> BottomKSample:
         """Return the sample of one batch; rows of weight 0 are left out, and hashes may be known in part."""
-        weights = row_weights(rows, schema.weight)
+        weights, text = row_weights(rows, schema.weight), _text_bytes(rows, schema)
+        if hashes is not None and weights is None and text is None and len(rows) > 2 * room * MOST_ROWS:
+            found = hashes.finish()  # to list all rows first would take as long as to find the lowest hashes
+            places = np.sort(_places(found, round(room * MOST_ROWS)))
+            return cls(schema, (Part(rows.batch, places, None, found[places]),), room=room)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
-        text = _text_bytes(rows, schema)
         part = Part(rows.batch, index, None if text is None else text[index])
         if hashes is not None or not _fits([part], room):
             part = part.with_hashes(row_hashes(rows, schema) if hashes is None else hashes.finish())

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.events.event import ClassCodes, PairTerms
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.correction_bins import CorrectionBins
+from tallybayes.inference.dropped_columns import DroppedColumns
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.terms import no_codes
 
@@ -22,7 +24,6 @@ _LARGEST = 1e4  # a term this far below the largest is as good as impossible; be
 # Rows for each pair from which on rows share pairs enough: a fit adds up its tables once for every pair, not row.
 _ROWS_PER_PAIR = 32
 Codes: TypeAlias = npt.NDArray[np.int32]
-Places: TypeAlias = npt.NDArray[np.intp]
 Small: TypeAlias = npt.NDArray[np.float32]  # (F, C − 1, n)
 Sizes: TypeAlias = npt.NDArray[np.int64]
 AddTerms: TypeAlias = Callable[[slice, Floats], None]  # of some rows, to their scores (k, C)
@@ -61,19 +62,19 @@ class RowTerms:
         return True
 
     def to_fit(
-        self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes, terms: Small
+        self, rows: slice, dropped: DroppedColumns, first: Sizes, sizes: Sizes, terms: Small
     ) -> kernels.CodedTerms | None:
-        """Write the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+        """Write the terms of some rows, and of some that keep only some values, less the last class's.
 
         The corrections of a column are `sizes` many from the number `first` on. Their tables are returned.
         """
-        C, n = self.terms.shape[1:]
-        np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:, :, :n])
-        np.multiply(terms[:, :, some], kept[:, None, :], out=terms[:, :, n:])
+        at, some, kept = terms.shape[2] - len(dropped.rows), dropped.rows, dropped.kept[self.columns]
+        np.subtract(self.terms[:, :-1, rows], self.terms[:, -1:, rows], out=terms[:, :, :at])
+        terms[:, :, at:] = (self.terms[:, :-1, some] - self.terms[:, -1:, some]) * kept[:, None, :]
         if self.bins is None:
             return None
-        dropped = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
-        return _tables(np.concatenate([self.bins, dropped], axis=1), first, sizes, C)
+        left = np.where(kept, self.bins[:, some], sizes[:, None] - 1)
+        return _tables(np.concatenate([self.bins[:, rows], left], axis=1), first, sizes, self.terms.shape[1])
 
     def weighted(self, factors: Floats) -> AddTerms:
         """Return what adds the terms of some rows, times a factor for each column."""
@@ -163,21 +164,25 @@ class PairedTerms:
         return _ROWS_PER_PAIR * len(self.values) > self.pairs.size
 
     def to_fit(
-        self, some: Places, kept: npt.NDArray[np.bool_], first: Sizes, sizes: Sizes, terms: Small
+        self, rows: slice, dropped: DroppedColumns, first: Sizes, sizes: Sizes, terms: Small
     ) -> kernels.CodedTerms | None:
-        """Write the terms of all rows, and of some that keep only some values (F, k), less the last class's.
+        """Write the terms of some rows, and of some that keep only some values, less the last class's.
 
         The corrections of a column are `sizes` many from the number `first` on. Their tables are returned, and where
         rows share terms, the tables of both.
         """
-        values, C = self.values[:, :-1] - self.values[:, -1:], self.values.shape[1]
+        pairs = np.concatenate([self.pairs[:, rows], self.dropped(dropped)], axis=1)
         if self.by_row:
             places = None if self.bins[-1] < 0 else self.bins
-            found = kernels.pair_terms(self.pairs, values, self.sizes, places, some, kept, terms)
-            return None if found is None else _tables(found, first, sizes, C)
-        codes = np.concatenate([self.pairs, self.dropped(some, kept)], axis=1)
+            found = kernels.pair_terms(pairs, self._less_last, self.sizes, places, terms)
+            return None if found is None else _tables(found, first, sizes, self.values.shape[1])
         bins = self.bins if self.bins[-1] < 0 else self.bins + np.repeat(first, self.sizes).astype(np.int32)
-        return kernels.CodedTerms(codes, self.sizes, values, np.array(self.columns, np.int32), bins)
+        return kernels.CodedTerms(pairs, self.sizes, self._less_last, np.array(self.columns, np.int32), bins)
+
+    @cached_property
+    def _less_last(self) -> Floats:  # (Σ sizes, C − 1)
+        """The terms of each pair, less the last class's."""
+        return self.values[:, :-1] - self.values[:, -1:]
 
     def weighted(self, factors: Floats) -> AddTerms:
         """Return what adds the terms of some rows, times a factor for each column."""
@@ -213,9 +218,10 @@ class PairedTerms:
         """Add the terms of rows with these pairs (F, n), times a factor for each column, to out (n, C)."""
         kernels.score_codes(tuple(pairs), self._times(factors), self.sizes, out)
 
-    def dropped(self, some: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Codes:  # (F, k)
-        """Return the pairs of some rows that keep only some values (F, k)."""
-        return np.where(kept, self.pairs[:, some], (self.sizes - 1)[:, None].astype(np.int32))
+    def dropped(self, dropped: DroppedColumns) -> Codes:  # (F, k)
+        """Return the pairs of rows that keep only some values."""
+        missing = (self.sizes - 1)[:, None].astype(np.int32)
+        return np.where(dropped.kept[self.columns], self.pairs[:, dropped.rows], missing)
 
 
 BlockTerms: TypeAlias = RowTerms | PairedTerms

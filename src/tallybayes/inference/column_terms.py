@@ -25,7 +25,7 @@ from tallybayes.inference.dropped_columns import DroppedColumns, row_keys
 from tallybayes.inference.leave_one_out import prior_without
 from tallybayes.inference.missing_terms import MissingTerms
 from tallybayes.inference.temperature import own_scores
-from tallybayes.inference.terms import FittedWeights, Terms, less_last
+from tallybayes.inference.terms import FittedWeights, LateTerms, Terms, less_last
 from tallybayes.inference.terms_of_block import Again, RowsLeftOut
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
@@ -170,7 +170,7 @@ class ColumnTerms:
         n, F = self.present.shape
         return np.full(n, F) if self.present.all() else self.present.sum(axis=1)
 
-    def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True, threads: int = 1) -> Terms:
+    def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True, threads: int = 1) -> LateTerms:
         """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
 
         Rows to be answered may lack columns at random, which rows to learn from do not: without the second part, what
@@ -180,35 +180,22 @@ class ColumnTerms:
         each = 1 if n < _MANY_ROWS else _PARTIAL
         keys = row_keys(self.rows, self.evidence.schema, self.hashes) if partial else _NO_KEYS
         dropped = DroppedColumns.of(keys, each, self.present, self.made_of)
-        terms, numbers, tables = self._of_rows(dropped, threads)
         some, absent = dropped.rows, len(self.missing)
-        base = np.empty((len(self.evidence.classes) - 1, n + len(some)))
-        base[:, :n] = less_last(self.plain_scores.T)
-        base[:, n:] = self._base_of_dropped(dropped, terms[:, :, n:], numbers)
-        weight = np.ones(n) if weights is None else weights
-        return Terms(
-            base,
-            terms,
-            numbers,
-            coded_terms(tables, n + len(some), len(base)),
-            np.concatenate([self.offset, np.zeros(absent)]),
-            np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(absent)]),
-            np.concatenate([self.free, np.zeros(absent, bool)]),
-            np.array([one.size for one in self.bins if one.size], np.int64),
-            share_of_others(np.concatenate([self._n_present, dropped.left.sum(axis=1)]).astype(np.float64), F),
-            np.concatenate([classes, classes[some]]),
-            np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
-            dropped.left.mean(axis=1),
-            threads,
-        )
+        offset = np.concatenate([self.offset, np.zeros(absent)])
+        target = np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(absent)])
+        free = np.concatenate([self.free, np.zeros(absent, bool)])
+        corrections = np.array([one.size for one in self.bins if one.size], np.int64)
+        share = share_of_others(np.concatenate([self._n_present, dropped.left.sum(axis=1)]).astype(np.float64), F)
+        own, weight = np.concatenate([classes, classes[some]]), np.ones(n) if weights is None else weights
+        weight = np.concatenate([weight, weight[some] * (each / _PARTIAL)])
 
-    def _to_fit(
-        self, block: BlockTerms, dropped: DroppedColumns, terms: npt.NDArray[np.float32]
-    ) -> kernels.CodedTerms | None:
-        """Write the terms of a block's columns, of all rows and of some that keep only some values."""
-        at = np.array(block.columns)
-        sizes = np.array([self.bins[u].size for u in block.columns])
-        return block.to_fit(dropped.rows, dropped.kept[at], self._first_corrections[at], sizes, terms)
+        def write(rows: slice) -> Terms:
+            written = self._of_rows(rows, dropped, threads)
+            mine, classes, weights = (np.ascontiguousarray(one[rows]) for one in (share, own, weight))
+            kept = dropped.left.mean(axis=1) if rows == slice(None) else None  # few rows are taken with their copies
+            return Terms(*written, offset, target, free, corrections, mine, classes, weights, kept, threads)
+
+        return LateTerms(target, share, own, len(self.evidence.classes) - 1, write)
 
     @cached_property
     def _first_corrections(self) -> npt.NDArray[np.int64]:  # (F,)
@@ -217,25 +204,36 @@ class ColumnTerms:
         return np.cumsum(sizes) - sizes
 
     def _of_rows(
-        self, dropped: DroppedColumns, threads: int
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], list[kernels.CodedTerms | None]]:
-        """Return the terms that each row has by itself, (T, C − 1, n + rows), their numbers, and the tables of others.
+        self, rows: slice, dropped: DroppedColumns, threads: int
+    ) -> tuple[Floats, npt.NDArray[np.float32], npt.NDArray[np.int32], kernels.CodedTerms]:  # (C − 1, k), (T, C − 1, k)
+        """Return plain scores, the terms that each row has by itself, their numbers, and the tables of others.
 
-        Missing values have terms of their own, after all others.
+        Whole rows come before those that keep only some columns. Missing values have terms of their own, after all
+        others.
         """
-        n, U, D = len(self.present), len(self.columns), len(self.evidence.classes) - 1
+        whole, after = _split(rows, len(self.present), len(dropped.rows))
+        dropped, plain = dropped.take(after), self.plain_scores[whole].T
+        n, U, D = plain.shape[1], len(self.columns), len(plain) - 1
+        some, left, k = dropped.rows, dropped.left, n + len(dropped.rows)
         widths = [len(block.columns) if block.by_row else 0 for block in self.blocks]
-        ends, some, left = np.cumsum([0, *widths]).tolist(), dropped.rows, dropped.left
-        terms = np.empty((ends[-1] + len(self.missing), D, n + len(some)), np.float32)
-        given = ((block, dropped, terms[a:b]) for block, a, b in zip(self.blocks, ends, ends[1:], strict=False))
-        tables = list(engines.in_threads(given, self._to_fit, threads))
+        ends = np.cumsum([0, *widths]).tolist()
+        terms, base = np.empty((ends[-1] + len(self.missing), D, k), np.float32), np.empty((D, k))
+
+        def write(block: BlockTerms, out: npt.NDArray[np.float32]) -> kernels.CodedTerms | None:
+            at = np.array(block.columns)
+            sizes = np.array([self.bins[u].size for u in block.columns])
+            return block.to_fit(whole, dropped, self._first_corrections[at], sizes, out)
+
+        given = [(block, terms[a:b]) for block, a, b in zip(self.blocks, ends, ends[1:], strict=False)]
+        tables = list(engines.in_threads(given, write, threads))
         for one, out in zip(self.missing, terms[ends[-1] :], strict=True):
-            out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
+            out[:, :n], out[:, n:] = less_last(one.terms[:, whole]), less_last(one.dropped(some, left[:, one.column]))
         columns = [block.columns for block in self.blocks if block.by_row]
         numbers = np.concatenate([*columns, range(U, U + len(self.missing))]).astype(np.int32)
         for place, term_of in self.again.items():
             terms[numbers == place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
-        return terms, numbers, tables
+        base[:, :n], base[:, n:] = less_last(plain), self._base_of_dropped(dropped, terms[:, :, n:], numbers)
+        return base, terms, numbers, coded_terms(tables, k, D)
 
     def _base_of_dropped(
         self, dropped: DroppedColumns, terms: npt.NDArray[np.float32], numbers: npt.NDArray[np.int32]
@@ -245,8 +243,7 @@ class ColumnTerms:
         shared[numbers[numbers < len(shared)]] = False
         for block in self.blocks:
             if isinstance(block, PairedTerms) and shared[block.start]:
-                pairs = block.dropped(dropped.rows, dropped.kept[block.columns])
-                block.add_scores(pairs, self.offset[block.columns], scores)
+                block.add_scores(block.dropped(dropped), self.offset[block.columns], scores)
         factors = np.concatenate([self.offset, np.zeros(len(self.missing))])[numbers]
         return less_last(scores.T) + kernels.weighted_sum(factors, terms)
 
@@ -343,3 +340,16 @@ class ColumnTerms:
             bias = bias + there
             columns[name] = replace(columns[name], missing=columns[name].missing + gone - there)
         return ColumnWeights(self.evidence.classes, columns, bias, fitted.fading)
+
+
+def _split(rows: slice, n: int, k: int) -> tuple[slice, slice]:
+    """Return which of n whole rows, and of k rows after them, a slice of all takes.
+
+    Examples
+    --------
+    >>> _split(slice(None, None, 4), 10, 7)  # 0, 4, 8, and 12 and 16 of all
+    (slice(0, 10, 4), slice(2, 7, 4))
+    """
+    start, stop, step = rows.indices(n + k)
+    after = max(start, start - (start - n) // step * step)
+    return slice(start, min(stop, n), step), slice(after - n, max(stop - n, 0), step)

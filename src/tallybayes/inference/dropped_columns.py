@@ -50,6 +50,10 @@ class DroppedColumns:
             return cls(rows, left, left.T)
         return cls(rows, left, np.stack([left[:, list(parts)].all(axis=1) for parts in made_of]))
 
+    def take(self, index: slice) -> DroppedColumns:
+        """Return some of the rows."""
+        return DroppedColumns(self.rows[index], self.left[index], self.kept[:, index])
+
 
 def row_keys(rows: RowBatch, schema: Schema, hashes: Hashes | None) -> npt.NDArray[np.uint64]:  # (n,)
     """Return a random number for each row that depends on its content, and on which of its copies it is.

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.precisions import BIAS, CORRECTION, FREE, INTERACTION, WEIGHT, first_precisions, groups_of
-from tallybayes.inference.terms import FittedWeights, Terms
+from tallybayes.inference.terms import FittedWeights, LateTerms, Terms
 
 __all__ = ["THRESHOLD", "fit_fading", "fit_weights"]
 
@@ -54,7 +54,7 @@ _NOTHING = np.zeros(0)
 
 
 def fit_weights(
-    terms: Terms, *, common: bool = False, precision: float = 1.0, alone: FittedWeights | None = None
+    terms: Terms | LateTerms, *, common: bool = False, precision: float = 1.0, alone: FittedWeights | None = None
 ) -> FittedWeights:
     """Return the most probable weights.
 
@@ -69,36 +69,37 @@ def fit_weights(
     alone : FittedWeights, optional
         What was fitted to the same terms without interactions, if that is known.
     """
-    own, U, D = np.flatnonzero(terms.target), len(terms.target), len(terms.base)
-    some = max(_FEWEST_ROWS, min(_SOME, _SOME_CELLS // max(1, U * D)))
+    own, n, U = np.flatnonzero(terms.target), len(terms.classes), len(terms.target)
+    some = max(_FEWEST_ROWS, min(_SOME, _SOME_CELLS // max(1, U * terms.others)))
     if alone is None:
-        fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own), precision=precision)
+        mine = terms if len(own) == U else terms.all.of(own)
         if common:
+            fit = _Fit(mine.all, precision=precision)
             fit.run_common()
-        elif len(terms.classes) < 2 * some:
+        elif n < 2 * some:
+            fit = _Fit(mine.all, precision=precision)
             fit.run_common(_NEAR_STEP)
             fit.run(rounds=_ROUNDS)
         else:
-            few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // some))), precision=precision)
+            fit = few = _Fit(mine.take(slice(None, None, -(-n // some))), precision=precision)
             few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1, gain=_NEAR)
             if few.effective > 2 * _TOLD * few.terms.total:
-                fit = _Fit(fit.terms, few.fitted())
+                fit = _Fit(mine.all, few.fitted())
                 fit.learn(few)
                 fit.run(rounds=_LAST_ROUNDS)
-            else:
-                fit = few
         alone = fit.fitted()
-    if len(own) == len(terms.target):
+    if len(own) == U:
         return alone
-    fit = _Fit(terms, alone)
+    whole = terms.all
+    fit = _Fit(whole, alone)
     # One round: precisions stay as they were without interactions, which would take the place of other numbers. Only
     # that of free interactions is found in further rounds.
-    fit.run(rounds=3 if terms.free.any() else 1, kinds=(FREE,))
+    fit.run(rounds=3 if whole.free.any() else 1, kinds=(FREE,))
     return fit.fitted()
 
 
-def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> FittedWeights:
+def fit_fading(terms: Terms | LateTerms, whole: int, *, common: bool, precision: float) -> FittedWeights:
     """Return the most probable weights, and the power under which all rows are most probable.
 
     Where whole rows have all columns, the power matters to rows with columns dropped alone.
@@ -116,13 +117,13 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
     """
     fitted = fit_weights(terms, common=common, precision=precision)
     complete = bool((terms.share[:whole] == 1).all())  # a power of 1 is 1
-    moved = terms.take(slice(whole, None)) if complete else terms
+    moved = terms.take(slice(whole, None)) if complete else terms.all
     while len(terms.classes) > whole:
         powers = [power for power in _POWERS if power >= fitted.fading]
         best = powers[int(np.argmin(moved.losses(fitted, powers)))]
         if best == fitted.fading:
             return fitted
-        faded = terms.faded(best)  # whole rows are as before, and the weights near
+        faded = terms.all.faded(best)  # whole rows are as before, and the weights near
         again = fit_weights(faded, precision=precision, common=True) if common else _again(faded, fitted)
         fitted = replace(again, fading=best)
     return fitted

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines, kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Floats
 
-__all__ = ["FittedWeights", "Terms", "less_last", "no_codes"]
+__all__ = ["FittedWeights", "LateTerms", "Terms", "less_last", "no_codes"]
 
 _AT_ONCE = 1 << 20  # terms of a slice of rows: some half a millisecond of work for a thread
 _NO_TABLES = np.zeros(0, np.int64)
@@ -214,6 +215,16 @@ class Terms:
         self.weigh(*self._parts(fitted), sloped=False, p=p)
         return p
 
+    @property
+    def others(self) -> int:
+        """The number of classes but one."""
+        return len(self.base)
+
+    @property
+    def all(self) -> Terms:
+        """These terms."""
+        return self
+
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
         return replace(
@@ -226,6 +237,32 @@ class Terms:
             weights=None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
             kept=None,  # few rows are taken together with their copies
         )
+
+
+@dataclass(frozen=True)
+class LateTerms:
+    """Left-out terms that are written when they are taken: where few rows decide a fit, it never reads all.
+
+    Attributes
+    ----------
+    target, share, classes
+        As those of `Terms`.
+    others : int
+        The number of classes but one.
+    take : callable
+        Returns the terms of a slice of the rows.
+    """
+
+    target: Floats
+    share: Floats
+    classes: npt.NDArray[np.int32]
+    others: int
+    take: Callable[[slice], Terms]
+
+    @cached_property
+    def all(self) -> Terms:
+        """The terms of all rows."""
+        return self.take(slice(None))
 
 
 def no_codes(n: int, classes: int) -> kernels.CodedTerms:

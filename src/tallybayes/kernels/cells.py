@@ -230,40 +230,29 @@ def code_terms(columns: Codes, values: Floats, sizes: Sizes) -> Floats:
 
 
 def pair_terms(
-    pairs: NDArray[np.int32],
-    values: Floats,
-    sizes: Sizes,
-    places: NDArray[np.int32] | None,
-    rows: NDArray[np.int64],
-    kept: NDArray[np.bool_],
-    out: NDArray[np.float32],
+    pairs: NDArray[np.int32], values: Floats, sizes: Sizes, places: NDArray[np.int32] | None, out: NDArray[np.float32]
 ) -> NDArray[np.int32] | None:
-    """Write the terms of all rows and of some that keep only some columns; return their bins, (F, n + k).
+    """Write the terms of rows by their pairs; return their bins, (F, n).
 
     Parameters
     ----------
     pairs : int32 ndarray, shape (F, n)
         The pair of each row in each column; one outside its column's range is the last one.
     values : float64 ndarray, shape (sum(sizes), D)
-        The term of each pair; the last of a column is that of a value that is not kept.
+        The term of each pair.
     sizes : sequence of int, length F
     places : int32 ndarray, shape (sum(sizes),), or None
         The bin of each pair; without them no bins are returned.
-    rows : int64 ndarray, shape (k,)
-        The rows that keep only some columns.
-    kept : bool ndarray, shape (F, k)
-        The columns that each keeps.
-    out : float32 ndarray, shape (F, D, n + k)
+    out : float32 ndarray, shape (F, D, n)
 
     Examples
     --------
-    >>> out, kept = np.zeros((1, 1, 4), np.float32), np.array([[True, False]])
-    >>> pairs, places = np.array([[1, 0]], np.int32), np.array([7, 8, 9], np.int32)
-    >>> values = np.array([[1.0], [2.0], [0.0]])
-    >>> pair_terms(pairs, values, [3], places, np.array([0, 1]), kept, out).tolist(), out.tolist()
-    ([[8, 7, 8, 9]], [[[2.0, 1.0, 2.0, 0.0]]])
+    >>> out, places = np.zeros((1, 1, 3), np.float32), np.array([7, 8, 9], np.int32)
+    >>> pairs, values = np.array([[1, 0, 2]], np.int32), np.array([[1.0], [2.0], [0.0]])
+    >>> pair_terms(pairs, values, [3], places, out).tolist(), out.tolist()
+    ([[8, 7, 9]], [[[2.0, 1.0, 0.0]]])
     """
-    return _native.pair_terms(pairs, values, sizes, places, rows, np.ascontiguousarray(kept).view(np.uint8), out)
+    return _native.pair_terms(pairs, values, sizes, places, out)
 
 
 def pair_rows(by_pair: Floats, sizes: Sizes, *, least: float) -> tuple[Floats, bool]:

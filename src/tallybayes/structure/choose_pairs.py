@@ -159,7 +159,7 @@ class _Found:
 
     @property
     def _given(self) -> Terms:
-        return self.terms.to_fit(self.search.rows.classes, self.search.rows.weights, partial=False)
+        return self.terms.to_fit(self.search.rows.classes, self.search.rows.weights, partial=False).all
 
     @property
     def p(self) -> Floats:  # (n, C)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -31,8 +32,11 @@ def test_the_description_is_true(served: Server) -> None:
     assert len(operations) == 21  # all but the description's own
     for operation in operations:
         for mode in schemathesis.GenerationMode:  # requests as described, and others that are refused
+            cases = operation.as_strategy(generation_mode=mode)
+            if mode == schemathesis.GenerationMode.POSITIVE:
+                cases = cases.filter(lambda case: columns_have_one_type(case.body))
 
-            @given(case=operation.as_strategy(generation_mode=mode))
+            @given(case=cases)
             @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
             def check(case: schemathesis.Case) -> None:
                 assume(case.media_type in (None, "application/json"))  # tables are described as text only
@@ -40,6 +44,13 @@ def test_the_description_is_true(served: Server) -> None:
 
             with contextlib.suppress(Unsatisfiable):  # nothing can be wrong with a route that takes nothing
                 check()
+
+
+def columns_have_one_type(rows: Any) -> bool:
+    """Whether no column of a request has both texts and other values: a schema cannot say so."""
+    given = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    kinds = {(name, isinstance(value, str)) for row in given for name, value in row.items() if value is not None}
+    return len(kinds) == len({name for name, _ in kinds})
 
 
 def test_every_route_is_described(served: Server) -> None:

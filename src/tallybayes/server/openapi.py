@@ -18,6 +18,11 @@ __all__ = ["openapi"]
 
 Json = dict[str, Any]
 _LONG = {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}  # whole numbers of 64 bits
+# A number may be in quotes, as a form or a csv has it; this is how most are written, and all of these are read.
+_NUMBER_IN_TEXT = {
+    "type": "string",
+    "pattern": r"^[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?$",
+}
 _TYPES = {"text": "string", "whole numbers": "integer", "booleans": "boolean"}
 
 
@@ -111,7 +116,7 @@ def _value(column: Json, model: Model) -> Json:
     if column["kind"] == "text":
         return {"type": ["string", "null"]}
     if column["kind"] == "number":
-        return _or_missing({"type": ["number", "boolean", "null"]}, model)
+        return {"anyOf": [{"type": ["number", "boolean", "null"]}, _NUMBER_IN_TEXT, *_missing(model)]}
     for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
         if column["name"] in block.columns and statistic.labels:
             labels = statistic.labels[list(block.columns).index(column["name"])]
@@ -121,14 +126,14 @@ def _value(column: Json, model: Model) -> Json:
             said = {"type": [kind, "null"], "examples": column["values"][:5], **known}
             if kind == "integer":
                 said |= _LONG
-            return said if kind == "string" else _or_missing(said, model)
+            return said if kind == "string" else {"anyOf": [said, *_missing(model)]}
     return {}
 
 
-def _or_missing(value: Json, model: Model) -> Json:
-    """Return the schema of a value, or of a text that stands for a missing one."""
+def _missing(model: Model) -> list[Json]:
+    """Return the schema of texts that stand for a missing value, if there are any."""
     markers = markers_of_numbers(model.schema.missing_values)
-    return {"anyOf": [value, {"enum": list(markers)}]} if markers else value
+    return [{"enum": list(markers)}] if markers else []
 
 
 def _get(summary: str, schema: Json, media: str = JSON, parameters: Sequence[Json] = ()) -> Json:
@@ -141,7 +146,8 @@ def _get(summary: str, schema: Json, media: str = JSON, parameters: Sequence[Jso
 
 def _post(summary: str, row: Json, answer: Json | None, parameters: Sequence[Json]) -> Json:
     """Return an operation on rows, whose answer has the form of the request."""
-    content: Json = {JSON: {"schema": _array(row, least=0 if answer is not None else 1)}}
+    rows = _array(row, least=0 if answer is not None else 1)
+    content: Json = {JSON: {"schema": rows | {"description": "Rows; all values of a column are of one type."}}}
     tables: Json = {form: {"schema": {"type": "string", "contentMediaType": form}} for form in (CSV, ARROW)}
     answers = {JSON: {"schema": {} if answer is None else _array(answer)}}
     predicts = answer == _ref("Prediction")

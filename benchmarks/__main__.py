@@ -117,8 +117,19 @@ def without_bounds(section: str) -> str:
 
 def _where() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{cores} cores, {platform.machine()}, {platform.system()}, Python {sys.version.split()[0]}"
+    machine = f"{cores} cores, {_processor()}, {platform.system()}, Python {sys.version.split()[0]}"
     return f"tallybayes {tb.__version__}, {machine}"
+
+
+def _processor() -> str:
+    """Return the name of the processor where Linux tells it: ratios differ between processors, too."""
+    cpus = Path("/proc/cpuinfo")
+    names = (
+        [line.partition(":")[2].strip() for line in cpus.open() if line.startswith("model name")]
+        if cpus.exists()
+        else []
+    )
+    return f"{names[0]} ({platform.machine()})" if names else platform.machine()
 
 
 HEADER = """# Benchmarks

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import tallybayes as tb
 
@@ -103,6 +104,8 @@ TABLES: dict[str, dict[str, Any]] = {
     "pairs, category": {"structure": "pairs", "missing": "category"},
     "tan": {"structure": "tan", "calibrate": None},
     "impossible": {"alpha": 0.0, "estimate": "mle", "calibrate": None},
+    "far from zero": {"far": 1e12, "estimate": "mle", "calibrate": None},
+    "far from zero, bayes": {"far": -1e12},
     "two classes": {"classes": 2},
     "few rows": {"n": 30},
     "coins": {"events": COINS},
@@ -116,9 +119,15 @@ TABLES: dict[str, dict[str, Any]] = {
 def table_case(name: str) -> Case:
     """Return a model of all kinds of columns."""
     options = dict(TABLES[name])
-    events = EVENTS | options.pop("events", {})
-    rows = mixed(options.pop("n", 400), 1, classes=options.pop("classes", 3))
-    return Case(tb.fit(pa.table(rows), "kind", events=events, **options), to_score(2))
+    events, far = EVENTS | options.pop("events", {}), options.pop("far", 0.0)
+    rows = pa.table(mixed(options.pop("n", 400), 1, classes=options.pop("classes", 3)))
+    return Case(tb.fit(_moved(rows, far), "kind", events=events, **options), _moved(to_score(2), far))
+
+
+def _moved(rows: pa.Table, far: float) -> pa.Table:
+    """Return rows whose sizes are larger by a number: means then have digits below their last."""
+    at = rows.column_names.index("size")
+    return rows.set_column(at, "size", pc.add(rows.column("size"), far))
 
 
 def _counts(event: str, **options: Any) -> Case:

@@ -113,12 +113,14 @@ class NamedDensity:
     -----
     ====================  ==============================================================
     linear                constant + slope · u, where 0 · −∞ is 0
-    normal                constant − (scale · (u − location))²
-    student               constant − power · log(1 + (scale · (u − location))²)
+    normal                constant − (scale · (u − location − rest))²
+    student               constant − power · log(1 + (scale · (u − location − rest))²)
     lomax                 constant − power · log(1 + scale · u)
     negative binomial     constant + slope · u + log Γ(size + u) − log Γ(size); 0 at u = 0
                           and −∞ above it where size is 0
     ====================  ==============================================================
+
+    There is a rest, what the location has below its last digit, only where it matters: far from 0.
     """
 
     kind: ClassVar[str] = "density"
@@ -128,7 +130,10 @@ class NamedDensity:
     of_log: bool = False
 
     def __post_init__(self) -> None:
-        if tuple(self.parameters) != FORMS.get(self.form) or self.domain not in get_args(Domain):
+        known, given = FORMS.get(self.form, ()), tuple(self.parameters)
+        if given not in (known, (*known, "rest") if "location" in known else known) or self.domain not in get_args(
+            Domain
+        ):
             raise ValueError(f"density {self.form!r} of {', '.join(self.parameters)}")
 
 

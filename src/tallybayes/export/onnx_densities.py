@@ -119,7 +119,7 @@ class Densities:
         u = g.op("Clip", u, g.const(-_FAR if squared else 0.0), g.const(_FAR))
         scale, curves = np.maximum(scale / unit, _WIDE), [u] * self._C
         if squared:
-            location = (self._parameter("location") - self._centre) * unit
+            location = (self._parameter("location") - self._centre + self._parameter("rest")) * unit
             if self._form == "normal" and np.abs(scale * location).max() < _NEAR:
                 constant -= (scale * location) ** 2
                 square = self._product(self._both(-(scale**2)), g.op("Mul", u, u))
@@ -170,7 +170,9 @@ class Densities:
         return np.asarray(self._parameter("location").mean(axis=1, keepdims=True))
 
     def _parameter(self, name: str) -> Floats:  # (F, C)
-        return np.stack([term.plain.parameters[name] for term in self._terms if isinstance(term.plain, NamedDensity)])
+        """Return the parameter of each column; there is no rest where it does not matter."""
+        each = (term.plain.parameters for term in self._terms if isinstance(term.plain, NamedDensity))
+        return np.stack([of.get(name, np.zeros(self._C)) if name == "rest" else of[name] for of in each])
 
     def _both(self, log: Floats) -> Floats:  # (F, 2C)
         """Return plain and weighted amounts; what is impossible stays so."""

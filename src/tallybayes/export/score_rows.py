@@ -195,7 +195,7 @@ def _log_density(term: NamedDensity, x: Floats) -> Floats:  # (n, C)
         size = p["size"]
         ways = np.where(size > 0, gammaln(u + size) - gammaln(size), np.where(u > 0, -np.inf, 0.0))
         return np.asarray(p["constant"] + p["slope"] * u + ways)
-    z = np.abs(u - p["location"]) * p["scale"]
+    z = np.abs(u - p["location"] - p.get("rest", 0.0)) * p["scale"]
     if term.form == "normal":
         return np.where(z < _FAR, p["constant"] - z**2, -np.inf)
     return p["constant"] - p["power"] * np.where(z < _FAR, np.log1p(z**2), 2 * np.log(np.maximum(z, 1.0)))

@@ -34,7 +34,8 @@ def _of_class(form: str, p: dict[str, float], u: str, sql: Dialect) -> str:
             return f"CASE WHEN {u} > 0 THEN {_slope(-math.inf)} ELSE {constant} END"
         return f"{constant} + {number(p['slope'])} * {u} + {_rise(p['size'], sql.greatest(u, '0e0'))}"
     farthest = min(_FAR / p["scale"], 1e300)
-    apart = f"ABS({u} - {number(p['location'])})"
+    rest = f" - {number(p['rest'])}" if p.get("rest") else ""
+    apart = f"ABS({u} - {number(p['location'])}{rest})"
     z = f"{sql.least(apart, number(farthest))} * {number(p['scale'])}"
     square = f"({z}) * ({z})"
     return f"{constant} - {square}" if form == "normal" else f"{constant} - {number(p['power'])} * LN(1 + {square})"

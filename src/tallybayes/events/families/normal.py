@@ -165,9 +165,10 @@ class Normal(Density):
     def to_plain(self) -> NamedDensity:
         """Return a normal density, or a Student t."""
         parameters = {"constant": self.constant, "location": self.location, "scale": self.scale}
+        rest = {"rest": self.rest} if self.rest.any() else {}
         if self.freedom is None:
-            return NamedDensity("normal", parameters)
-        return NamedDensity("student", {**parameters, "power": self.power})
+            return NamedDensity("normal", parameters | rest)
+        return NamedDensity("student", parameters | {"power": self.power} | rest)
 
     def summary(self) -> dict[str, Floats]:
         """Return mean and standard deviation, or location and scale of a Student t."""

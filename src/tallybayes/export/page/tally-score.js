@@ -141,17 +141,18 @@ function tallyScore(card) {
     return sum + x * Math.log(a) + (a + x - 0.5) * Math.log1p(x / a) - x + tail(a + x) - tail(a);
   };
   const FAR = 1e150;
+  const away = (u, p, c) => Math.abs(u - p.location[c] - (p.rest ? p.rest[c] : 0)) * p.scale[c];
   const DENSITIES = {
     linear: (u, p, c) => p.constant[c] + times(u, p.slope[c]),
     lomax: (u, p, c) => p.constant[c] - p.power[c] * Math.log1p(p.scale[c] * u),
     "negative binomial": (u, p, c) => p.size[c] > 0
       ? p.constant[c] + p.slope[c] * u + rise(p.size[c], u) : (u > 0 ? -Infinity : p.constant[c]),
     normal: (u, p, c) => {
-      const z = Math.abs(u - p.location[c]) * p.scale[c];
+      const z = away(u, p, c);
       return z < FAR ? p.constant[c] - z * z : -Infinity;
     },
     student: (u, p, c) => {
-      const z = Math.abs(u - p.location[c]) * p.scale[c];
+      const z = away(u, p, c);
       return p.constant[c] - p.power[c] * (z < FAR ? Math.log1p(z * z) : 2 * Math.log(z));
     },
   };

@@ -1,9 +1,10 @@
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tallybayes.sources import kind_of, names_of, read
+from tallybayes.sources import kind_of, names_of, parquet, read
 
 
 def test_a_parquet_file_reads_as_its_rows(tmp_path, weather, reads_as):
@@ -39,6 +40,19 @@ def test_batches_have_no_more_rows_than_asked_for(tmp_path, reads_as):
     pq.write_table(table, tmp_path / "a.parquet")
     source = reads_as(tmp_path / "a.parquet", table, batch_rows=300)
     assert max(batch.num_rows for batch in source) == 300
+
+
+def test_a_long_table_is_read_in_batches_of_one_size(tmp_path):
+    pq.write_table(pa.table({f"c{i}": np.zeros(300_000) for i in range(3)}), tmp_path / "a.parquet")
+    assert [batch.num_rows for batch in read(tmp_path / "a.parquet")] == [100_000] * 3
+
+
+@pytest.mark.parametrize("rows", [1, 1_000, 40_000, 50_000, 65_536, 65_537, 100_000, 131_072, 200_000, 10**6])
+def test_batches_leave_room_for_a_page_where_they_can(rows):
+    found = parquet.whole_pages(rows)
+    assert rows / 2 < found <= rows
+    room = 1 << (found - 1).bit_length()
+    assert found + parquet.PAGE_ROWS <= room or rows < 40_001
 
 
 def test_a_batch_of_a_wide_table_is_kept_small(tmp_path):

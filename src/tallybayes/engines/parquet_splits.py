@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from tallybayes.engines.partitioned import Declined
 from tallybayes.sources import Source
+from tallybayes.sources.parquet import whole_pages
 
-_BATCH_ROWS = 1 << 16
+_BATCH_ROWS = whole_pages(1 << 16)
 
 
 class Split(NamedTuple):

@@ -226,3 +226,18 @@ def test_a_narrow_terminal_shows_fewer_numbers_and_cuts_none(width: int) -> None
     assert page.getvalue().count("0.2066") == 3 * (5 - len(left))
     assert lines[-1].rstrip() == "The end."
     assert all(name in str(MODELS).splitlines()[0] for name in heads)
+
+
+def test_a_text_is_as_wide_as_its_table() -> None:
+    names = [f"class {k} of many" for k in range(150)]
+    lines = str(Grid("", ("", *names), (("x", *["0.123456"] * 150),))).splitlines()
+    assert " ".join(lines).split().count("many") == 150
+    assert lines[-1].split() == ["x", *["0.123456"] * 150]
+
+
+def test_a_text_leaves_out_the_last_of_thousands_of_numbers() -> None:
+    names = [f"c{k}" for k in range(3000)]
+    *_, numbers, said = str(Grid("", ("", *names), (("x", *["0.123456"] * 3000),))).splitlines()
+    shown = len(numbers.split()) - 1
+    assert 300 < shown < 400
+    assert said == f"Left out for want of room: {', '.join(names[shown : shown + 20])} and {3000 - shown - 20:,} more."

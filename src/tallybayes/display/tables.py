@@ -10,16 +10,18 @@ import datetime
 import io
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WIDE = 400  # characters; a terminal has no room for wide tables, but a string has
+# Characters; a terminal has no room for wide tables, but a string has, unless nobody could find anything in it.
+_WIDE, _WIDEST = 400, 4000
 _FEWEST, _GAP = 3, 3  # columns that are always shown, and characters between two
+_NAMED = 20  # columns that are left out by name; of more, their number says enough
 _NAME, _WORDS = 20, 12  # characters that are left at least of the names of rows, and of other texts
 # Every control character but tab and line feed, which only move on; those that turn the direction of writing, which
 # make a name look like another; and halves of characters, which cannot be printed.
@@ -288,44 +290,63 @@ class _TerminalTable:
         from rich.text import Text
 
         kept = _columns_with_room(self.grid, options.max_width)
-        yield _table(self.grid, kept)
-        left = [head.name for k, head in enumerate(self.grid.heads()) if k not in kept]
+        yield _table(self.grid, kept, options.max_width)
+        shown = set(kept)
+        left = [head.name for k, head in enumerate(self.grid.heads()) if k not in shown]
         if left:
-            yield Text(visible(f"Left out for want of room: {', '.join(left)}."), style="dim")
+            more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
+            yield Text(visible(f"Left out for want of room: {', '.join(left[:_NAMED])}{more}."), style="dim")
 
 
 def _columns_with_room(grid: Grid, width: int) -> list[int]:
-    """Return the columns that a terminal has room for; all in a text."""
-    heads = grid.heads()
-    kept = list(range(len(heads)))
-    while width < _WIDE and len(kept) > _FEWEST and sum(_least(grid, k) + _GAP for k in kept) - _GAP > width:
-        numbers = [k for k in kept if heads[k].right and k > 0]
-        if not numbers:
-            break
-        kept.remove(numbers[-1])
-    return kept
+    """Return the columns that there is room for: the last numbers are left out."""
+    heads, least = grid.heads(), _least(grid)
+    numbers = [k for k, head in enumerate(heads) if head.right and k > 0]
+    left: set[int] = set()
+    needed = _width(least)
+    while numbers and len(heads) - len(left) > _FEWEST and needed > width:
+        k = numbers.pop()
+        left.add(k)
+        needed -= least[k] + _GAP
+    return [k for k in range(len(heads)) if k not in left]
 
 
-def _least(grid: Grid, k: int) -> int:
-    """Return the least width of a column: numbers whole, texts in part."""
+def _width(least: Sequence[int]) -> int:
+    return sum(least) + _GAP * (len(least) - 1)
+
+
+def _least(grid: Grid) -> list[int]:
+    """Return the least width of each column: numbers whole, texts in part."""
     from rich.cells import cell_len
 
-    head = grid.heads()[k]
-    words = max((cell_len(word) for word in head.name.split()), default=0)
-    cells = max((cell_len(row[k]) for row in grid.rows), default=0)
-    return max(words, cells if head.right else min(cells, _NAME if k == 0 else _WORDS))
+    def of(k: int, head: Column) -> int:
+        words = max((cell_len(word) for word in head.name.split()), default=0)
+        cells = max((cell_len(row[k]) for row in grid.rows), default=0)
+        return max(words, cells if head.right else min(cells, _NAME if k == 0 else _WORDS))
+
+    return [of(k, head) for k, head in enumerate(grid.heads())]
 
 
-def _table(grid: Grid, kept: list[int]) -> Any:
+def _table(grid: Grid, kept: list[int], width: int) -> Any:
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False, padding=(0, 1))
-    heads = grid.heads()
+    heads, least = grid.heads(), _least(grid)
+    # Rich divides the room by shares: where heads are broken and hardly any is to spare, a number would lose a digit.
+    whole = [max(cell_len(heads[k].name), least[k]) for k in kept]
+    exact = _width(whole) > width >= _width([least[k] for k in kept]) > width - len(kept)
     for k in kept:
-        least = _least(grid, k) if heads[k].right else None
-        table.add_column(Text(visible(heads[k].name)), justify="right" if heads[k].right else "left", min_width=least)
+        head, size = heads[k], least[k] if heads[k].right else None
+        side: Literal["left", "right"] = "right" if head.right else "left"
+        table.add_column(
+            Text(visible(head.name)),
+            justify=side,
+            width=size if exact else None,
+            min_width=None if exact else size,
+        )
     for row in grid.rows:
         table.add_row(*(Text(visible(row[k])) for k in kept))  # Text: a class called [red] is a name, not a colour
     return table
@@ -335,6 +356,8 @@ def _text(shown: Grid | Sheet) -> str:
     from rich.console import Console
 
     page = io.StringIO()
-    console = Console(file=page, width=_WIDE, color_system=None, force_terminal=False, force_jupyter=False)
+    grids = (shown,) if isinstance(shown, Grid) else shown.grids
+    width = min(_WIDEST, max((_WIDE, *(_width(_least(grid)) for grid in grids))))
+    console = Console(file=page, width=width, color_system=None, force_terminal=False, force_jupyter=False)
     console.print(_rich(shown))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

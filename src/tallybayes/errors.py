@@ -21,6 +21,7 @@ __all__ = [
     "JournalError",
     "KeyReused",
     "LeftOutWarning",
+    "LoneClassesWarning",
     "MissingColumnWarning",
     "Sentence",
     "SkippedLinesWarning",
@@ -83,6 +84,10 @@ class GuessedLayoutWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows without a class, or useless columns, were left out; says which."""
+
+
+class LoneClassesWarning(UserWarning):
+    """Most rows are alone in their class; says how many classes have one row."""
 
 
 class MissingColumnWarning(UserWarning):

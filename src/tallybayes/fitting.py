@@ -13,7 +13,15 @@ import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, LeftOutWarning, WorseThanPriorWarning, did_you_mean, wanted
+from tallybayes.errors import (
+    BadData,
+    BadOption,
+    LeftOutWarning,
+    LoneClassesWarning,
+    WorseThanPriorWarning,
+    did_you_mean,
+    wanted,
+)
 from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
@@ -23,7 +31,7 @@ from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule,
 from tallybayes.inference.estimate import log_prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.check_label import check_label, is_numeric
+from tallybayes.schema.check_label import MANY_CLASSES, check_label, is_numeric
 from tallybayes.schema.find_ids import find_ids, may_be_id
 from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.infer import Events, SchemaOptions, infer
@@ -206,7 +214,7 @@ def fit_with(
     """Fit a model with the options as one value."""
     saved = Checkpoint.of(checkpoint)
     model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads, more_follow=False)
-    check_classes(model)
+    check_classes(model, options.columns)
     if saved is not None and not saved.kept:
         saved.remove()
     return model
@@ -362,11 +370,17 @@ def _warn_if_worse_than_prior(model: Model) -> None:
     warnings.warn(text, WorseThanPriorWarning, stacklevel=3)
 
 
-def check_classes(model: Model) -> Model:
-    """Return the model; raise if it has only one class."""
-    if len(model.classes) == 1:
-        got = f"only {model.classes[0]!r}"
-        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+def check_classes(model: Model, columns: SchemaOptions) -> Model:
+    """Return the model; raise if it has only one class, and warn if most rows are alone in theirs, unless asked for."""
+    label, C = f"label {model.schema.label!r}", len(model.classes)
+    if C == 1:
+        raise BadData(wanted(label, "at least two classes", f"only {model.classes[0]!r}"))
+    if C > MANY_CLASSES and model.schema.weight is None and not columns.label_as_is:
+        rows = model.evidence.rows.to_float()
+        alone = int((rows == 1).sum())
+        if 2 * alone > rows.sum():
+            why = f"{alone:,} of {C:,} classes have a single row, and nothing shows what more of them would look like"
+            warnings.warn(f"{label}: {why}. Is it the label?", LoneClassesWarning, stacklevel=3)
     return model
 
 

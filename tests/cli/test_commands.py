@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
+from tallybayes.cli import predict
 from tallybayes.cli.validate import _REQUIRED
 from tallybayes.evaluation.figures import FIGURES
 
@@ -128,6 +129,24 @@ def test_what_needs_quotation_marks_has_them(tally: Shell) -> None:
     rows = [row for batch in tb.read("out.csv") for row in batch.to_pylist()]
     assert rows[0]["text"] == 'one, two "three"'
     assert [row["predicted"] for row in rows] == ["a", "b", "a", "b"]
+
+
+def test_many_classes_are_predicted_a_few_rows_at_a_time(
+    tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    want = tally.done(f"predict {model} weather.csv")
+    monkeypatch.setattr(predict, "_CELLS", 6)  # three rows of two classes
+    assert tally.done(f"predict {model} weather.csv") == want
+
+
+def test_of_many_classes_the_first_are_shown(tally: Shell) -> None:
+    rows = [f"{k % 7},class {k % 400:03}" for k in range(800)]
+    Path("many.csv").write_text("\n".join(["x,y", *rows]))
+    tally.done("fit many.csv --label y --event x=categorical -o many.tally")
+    shown = tally.done("show many.tally").splitlines()
+    assert sum(line.startswith("class ") for line in shown) == 200
+    assert "And 200 more; --json has all." in shown
+    assert len(json.loads(tally.done("show many.tally --json"))["classes"]) == 400
 
 
 def test_predict_streams_batch_by_batch(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:

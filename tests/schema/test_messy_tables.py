@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadData, LeftOutWarning, MissingColumnWarning
+from tallybayes.errors import BadData, LeftOutWarning, LoneClassesWarning, MissingColumnWarning
 
 Rows = dict[str, list[Any]]
 
@@ -212,6 +212,18 @@ def test_a_table_that_lacks_a_column_is_scored_with_one_warning() -> None:
     assert len(said) == 1
     np.testing.assert_array_equal(found, model.predict_proba([{"a": "p"}, {"a": "q"}]))
     assert model.predict({}).shape == (1,)
+
+
+def test_a_label_that_names_each_row_is_said_unless_it_is_meant() -> None:
+    rows = {"x": ["p", "q"] * 40, "y": [f"text {k}" for k in range(78)] + ["other"] * 2}
+    sentence = "label 'y': 78 of 79 classes have a single row, and nothing shows what more of them would look like."
+    with pytest.warns(LoneClassesWarning, match=f"^{sentence} Is it the label"):
+        tb.fit(rows, "y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LoneClassesWarning)
+        tb.fit(rows, "y", label_as_is=True)
+        tb.fit({"x": rows["x"] * 2, "y": rows["y"] * 2}, "y")  # two rows each
+        tb.fit({"x": ["p", "q"] * 20, "y": rows["y"][:40]}, "y")  # few rows
 
 
 def test_rows_and_label_in_the_wrong_order_are_refused_in_a_sentence() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.engines import memory
 
 ROWS = {"x": [1.0, 2.0, 4.0, 5.0, 9.0], "g": ["p", "p", "q", "q", "q"], "y": ["a", "a", "b", "b", "b"]}
 
@@ -93,3 +94,13 @@ def test_a_value_never_seen_is_named_with_its_own_row() -> None:
         how="2-fold",
         unseen="error",
     )
+
+
+def test_scores_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_LITTLE", 0)
+    monkeypatch.setattr(memory, "_free_memory", lambda: 400)
+    got = "the scores of 5 rows and 2 classes, which take 0 GB, where 0 are free."
+    for how in ("2-fold", "loo"):
+        refused(tb.errors.BadData, f"label 'y': wanted what fits into memory, got {got}", how=how)
+    monkeypatch.setattr(memory, "_free_memory", lambda: 600)  # 8 · (6 · 5 · 2 + 4) = 512 bytes
+    assert len(tb.validate(ROWS, "y", how="2-fold").probabilities) == 5

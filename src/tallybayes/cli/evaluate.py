@@ -75,6 +75,7 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
         weights: list[Any] = []
         probabilities = []
         for batch in source:
+            _check_memory(model, len(true) + batch.num_rows)
             true += batch.column(name).to_pylist()
             probabilities.append(model.predict_proba(batch, threads=rows.inputs.threads))
             weights += [] if weight is None else _column(batch, weight, source).to_pylist()
@@ -85,6 +86,16 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
 
     found: Evaluation = rows.like(model).work(work)
     return found
+
+
+def _check_memory(model: Any, rows: int) -> None:
+    """Raise if the probabilities of all classes would not fit into memory."""
+    from tallybayes import engines
+
+    C = len(model.classes)
+    needed = 8 * (3 * rows * C + C**2)  # probabilities, of batches and of all, their squares, and the table of mistakes
+    got = f"the probabilities of {rows:,} rows and {C:,} classes"
+    engines.check_memory(needed, f"label {model.schema.label!r}", got, "Evaluate some of the rows")
 
 
 def _of_file(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tallybayes import sources
     from tallybayes.model import Model
 
+_CELLS = 1 << 24  # probabilities at a time: with thousands of classes, those of a batch would fill the memory
+
 
 @example(
     "tally predict weather.tally days.csv",
@@ -94,11 +96,13 @@ def predict(
             for batch in source:
                 read += batch.num_rows
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
-                if batch.num_rows:
-                    own, found = [batch.column(name) for name in beside], answers.of(batch, read - batch.num_rows)
+                first, rows = read - batch.num_rows, max(1, _CELLS // len(loaded.classes))
+                for at in range(0, batch.num_rows, rows):
+                    part = batch.slice(at, rows)
+                    own, found = [part.column(name) for name in beside], answers.of(part, first + at)
                     new = _most_probable(found, loaded) if short else found.columns
                     yield pa.RecordBatch.from_arrays([*new, *own] if to_terminal else [*own, *new], schema=schema)
-                    written += batch.num_rows
+                    written += part.num_rows
 
         told = [f"With -o, the probabilities of all {len(loaded.classes):,} classes are written."] if short else []
         write_rows(rows(), schema, outputs, continued=to_pipe and written > 0, notes=told)

@@ -16,6 +16,7 @@ from tallybayes.explain.weight_table import weight_table
 from tallybayes.model import Model
 
 _LISTED = 30  # columns; of five thousand words or pixels the first are enough
+_LINES = 200  # of a table: of more classes or values nobody reads all, in a terminal
 
 
 @example(
@@ -104,8 +105,8 @@ class ModelSummary(Result):
         )
         heads = (prior_table(self.model).shown(), *own)
         grids = (
-            *(head for head in heads if head is not None),
-            *(grid for name in terms[:_LISTED] for grid in self._grids(name)),
+            *(_first_lines(head, "--json has all") for head in heads if head is not None),
+            *(_first_lines(grid, "--column NAME shows all") for name in terms[:_LISTED] for grid in self._grids(name)),
         )
         more = f"And {len(terms) - _LISTED:,} more columns; show some with --column NAME, which may be a glob."
         return Sheet(title, grids, (more,) if len(terms) > _LISTED else ())
@@ -173,3 +174,11 @@ class ModelSummary(Result):
         rows += [(name, number(loss)) for name, loss in losses if loss is not None]
         notes = ("Older than the last change of the model: calibrate again.",) if found.stale else ()
         return Grid("Calibration", ("", "value"), tuple(rows), notes)
+
+
+def _first_lines(grid: Grid, do: str) -> Grid:
+    """Return a table without its last lines, if there are very many, and what to do for them."""
+    more = len(grid.rows) - _LINES
+    if more <= 0:
+        return grid
+    return replace(grid, rows=grid.rows[:_LINES], notes=(*grid.notes, f"And {more:,} more; {do}."))

@@ -6,7 +6,7 @@ from typing import Any
 
 from tallybayes import sources
 from tallybayes.engines.blas import one_blas_thread
-from tallybayes.engines.memory import keep_freed_memory
+from tallybayes.engines.memory import check_memory, keep_freed_memory
 from tallybayes.engines.partitioned import Columns, MergeTask, Partitioned, PartitionInfo, Task
 from tallybayes.engines.threads import (
     SLICE_BYTES,
@@ -28,6 +28,7 @@ __all__ = [
     "Partitioned",
     "Task",
     "Threads",
+    "check_memory",
     "default_threads",
     "fold",
     "fold_rows",

@@ -11,10 +11,9 @@ from tallybayes.sources import MissingValues
 from tallybayes.sources.missing import markers_of_numbers
 from tallybayes.sources.steps import holds_text
 
-__all__ = ["check_label", "is_numeric"]
+__all__ = ["MANY_CLASSES", "check_label", "is_numeric"]
 
-# Distinct numbers among the first rows; fewer may be grades or codes of classes.
-_MANY = 50
+MANY_CLASSES = 50  # fewer distinct numbers among the first rows may be grades or codes of classes
 _SPARSE = 10  # whole numbers that span this many times their number are amounts: codes of classes are numbered densely
 _OFTEN = 10  # rows for each class, on average, that make even such numbers classes
 
@@ -54,7 +53,7 @@ def check_label(name: str, column: pa.Array, missing: MissingValues = "auto") ->
         return
     present = column.drop_null()
     distinct = pc.count_distinct(present).as_py()
-    if distinct <= _MANY:
+    if distinct <= MANY_CLASSES:
         return
     ends = pc.min_max(present)
     span = float(ends["max"].as_py()) - float(ends["min"].as_py())
@@ -69,7 +68,7 @@ def check_label(name: str, column: pa.Array, missing: MissingValues = "auto") ->
 def _written_numbers(column: pa.Array, missing: MissingValues) -> pa.Array:
     """Return many different texts as the numbers or times that they stand for; others as they are."""
     texts = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    if pc.count_distinct(texts).as_py() <= _MANY:
+    if pc.count_distinct(texts).as_py() <= MANY_CLASSES:
         return texts
     found = find_reading(texts, missing)
     if found is None or found.reading.kind not in ("numbers", "times"):

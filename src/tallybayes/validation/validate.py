@@ -120,7 +120,7 @@ def learner(options: FitOptions) -> Learn:
     def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
         schema = infer_rows(rows, roles.label, roles.weight, options.columns, options.choices, hidden=roles.hidden)
         learned = _learn(rows, roles, schema, options.choices, threads, calibrated=calibrated)
-        check_classes(learned.model)
+        check_classes(learned.model, options.columns)
         return learned
 
     return learn
@@ -211,6 +211,7 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
 def _leave_one_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
     """Score each row by all others."""
     total, info, columns = learned
+    _check_memory(total, len(info), 1)
     scores, calibrated = leave_each_out(total, rows, info, columns, threads)
     impossible_priors = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
     after = None if calibrated is None else calibrated[None]
@@ -222,6 +223,7 @@ def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, thread
     total, info, columns = learned
     place, names = _places(plan, info, seed)
     K = int(place.max()) + 1
+    _check_memory(total, len(info), len(place))
     scores = np.full((len(place), len(info), len(total.classes)), np.nan)
     priors = np.empty((len(place), K, len(total.classes)))
     calibrated = scores.copy() if total.choices.open(total.schema) else None
@@ -230,6 +232,17 @@ def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, thread
     impossible = impossible_rows(scores)
     impossible_priors = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
     return _result(plan, total, info, place, scores, calibrated, impossible_priors, names, seed)
+
+
+def _check_memory(total: Model, rows: int, repeats: int) -> None:
+    """Raise if the scores of all rows and classes would not fit into memory."""
+    classes = len(total.classes)
+    # Numbers for each row and class: scores before and after calibration, in parts and together, and probabilities and
+    # their squares. And the table of mistakes.
+    needed = 8 * (6 * repeats * rows * classes + classes**2)
+    got = f"the scores of {repeats * rows:,} rows and {classes:,} classes"
+    do = "Name a label with fewer classes, or validate some of the rows"
+    engines.check_memory(needed, f"label {total.schema.label!r}", got, do)
 
 
 def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:

@@ -87,3 +87,17 @@ def test_values_that_have_no_room_on_the_line_are_not_written_over_each_other() 
         for side in (0, 1):
             places = [tick["points"] for tick in written if (tick["column"], tick["side"]) == (column, side)]
             assert len(places) == len(set(places))
+
+
+def test_of_thousands_of_values_those_with_the_fewest_and_the_most_points_are_shown() -> None:
+    rows = {"x": [f"v{k}" for k in range(2000)] * 3, "y": ["yes" if k % 7 < k // 1500 else "no" for k in range(6000)]}
+    found = tb.fit(rows, "y", events={"x": "categorical"}, calibrate=None).nomogram("yes", "no")
+    lines = str(found).splitlines()
+    assert sum("v" in line.partition("more values")[0] for line in lines[3:-5]) >= 100
+    assert any(line.split() == ["and", "1,900", "more", "values", "between"] for line in lines)
+    places = found.scales[0].ends(50)
+    assert len(places) == 100
+    points = np.sort(found.scales[0].points)
+    np.testing.assert_array_equal(np.sort(found.scales[0].points[places]), np.r_[points[:50], points[-50:]])
+    drawn = found.chart().to_dict()["datasets"].values()
+    assert len(next(data for data in drawn if "label" in data[0])) < 400

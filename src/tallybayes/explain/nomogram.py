@@ -33,10 +33,11 @@ from tallybayes.model import Model
 # Values of a density are shown if their density is at least this share of the highest in either class.
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15
+_ENDS = 50  # values with the most points, and with the fewest, in a table: nobody adds up others by hand
 _FEWEST = 3  # powers of ten that make a scale
 _LARGE = 1e5  # numbers from here on are easier to read with separators
-# Characters that fit along the longest line of the chart.
-_LETTERS = 90
+# Characters that fit along the longest line of the chart, and marks side by side in the room of one.
+_LETTERS, _MARKS = 90, 4
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -61,6 +62,11 @@ class Scale:
         """Return the most points of one row in the direction of `sign`; only words add up."""
         points = np.maximum(sign * self.points, 0.0)
         return float(points.sum() if self.kind == "words" else points.max(initial=0.0))
+
+    def ends(self, most: int) -> list[int]:
+        """Return the places of the values with the fewest and the most points, in order; all if they are not more."""
+        order = np.argsort(self.points, kind="stable")
+        return sorted(order.tolist() if len(order) <= 2 * most else [*order[:most].tolist(), *order[-most:].tolist()])
 
     @property
     def span(self) -> float:
@@ -158,8 +164,11 @@ class Nomogram(Result):
         """Return tables of points per value, and of probabilities per sum of points."""
         rows = []
         for scale in self.scales[:_SHOWN]:
-            for k, (label, points) in enumerate(zip(scale.labels, scale.points, strict=True)):
-                rows.append((scale.column if k == 0 else "", label, number(points, 1)))
+            labels, ends = scale.labels, scale.ends(_ENDS)
+            for k, at in enumerate(ends):
+                rows.append((scale.column if k == 0 else "", labels[at], number(scale.points[at], 1)))
+            if len(ends) < len(labels):
+                rows.append(("", f"and {len(labels) - len(ends):,} more values between", ""))
         ticks = self.probabilities()
         below = tuple((number(tick["points"], 1), f"{tick['probability']:g}") for tick in ticks)
         other = len(self.scales) - _SHOWN
@@ -368,14 +377,21 @@ def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:
 
 
 def _ticks(scale: Scale, room: float) -> list[dict[str, Any]]:
-    """Return a record per value; neighbours are labelled on alternate sides where there is room."""
-    free = [-np.inf, -np.inf]  # the end of the last label on each side
-    ticks = []
-    for at, k in enumerate(np.argsort(scale.points, kind="stable")):
-        name, points, side = scale.labels[k], float(scale.points[k]), at % 2
+    """Return a record per value; neighbours are labelled on alternate sides where there is room.
+
+    Of more values than the line has room for, those without a label that would cover another are left out.
+    """
+    free, last = [-np.inf, -np.inf], -np.inf  # the end of the last label on each side, and the last points
+    ticks: list[dict[str, Any]] = []
+    names = scale.labels
+    apart = room / _MARKS if len(names) > _LETTERS * _MARKS else 0.0
+    for k in np.argsort(scale.points, kind="stable").tolist():
+        name, points, side = names[k], float(scale.points[k]), len(ticks) % 2
         half = (len(name) + 1) / 2 * room
         fits = points - half >= free[side]
-        free[side] = points + half if fits else free[side]
+        if not fits and points - last < apart:
+            continue
+        free[side], last = points + half if fits else free[side], points
         label = name if fits else ""
         ticks.append({"column": scale.column, "value": name, "points": points, "side": side, "label": label})
     return ticks

@@ -141,6 +141,8 @@ struct CountSparseTask {
     const double* weights;  // (n,) or null
     bool binary;
     Limbs* counts;  // OUT (C, n_columns)
+    std::uint64_t seed = 0;
+    std::uint64_t* hashes = nullptr;  // OUT (n,), added to, or null
 };
 
 struct ScoreDenseTask {

@@ -23,6 +23,7 @@
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
 #include "sparse/count_and_score.hpp"
+#include "sparse/hash.hpp"
 #include "sparse/leave_one_out.hpp"
 #include "dense/sum_rows.hpp"
 #include "dense/temperature.hpp"

@@ -157,6 +157,8 @@ def count_sparse(
     n_classes: int,
     weights: _Array | None,
     binary: bool,
+    seeds: _Array | None,
+    out: _Array | None,
 ) -> _Limbs: ...
 def score_gaussian(
     columns: _Columns, mean: _Array, scale: _Array, constant: _Array, out: _Array, rest: _Array | None, /

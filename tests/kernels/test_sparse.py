@@ -127,12 +127,19 @@ def test_counts_are_looked_up(seed, classes, columns, known):
     got, want = np.zeros((2, columns, classes))
     assert kernels.look_up_counts(counts, values, got) == reference.look_up_counts(counts, values, want)
     assert np.array_equal(got, want, equal_nan=True)
+    first = int(rng.integers(0, columns + 1))
+    stop = int(rng.integers(first, columns + 1))
+    got[first:stop] = 0
+    others = kernels.look_up_counts(counts, values, got[first:stop], first)
+    assert others == reference.look_up_counts(counts, values, want[first:stop], first)
+    assert np.array_equal(got, want, equal_nan=True)
 
 
 @pytest.mark.parametrize(
     ("counts", "values", "out", "message"),
     [
-        (np.ones((2, 3), int), np.ones(2), np.ones((2, 3)), r"out: wanted shape \(3, 2\)"),
+        (np.ones((2, 3), int), np.ones(2), np.ones((2, 3)), r"out: wanted shape \(any, 2\)"),
+        (np.ones((2, 3), int), np.ones(2), np.ones((4, 2)), "out: wanted at most the columns of counts"),
         (np.ones(2, int), np.ones(2), np.ones((2, 1)), "counts: wanted 2 axes"),
         (np.ones((2, 3)), np.ones(2), np.ones((3, 2)), "counts: wanted int64"),
         (np.ones((2, 3), int), np.ones(2, int), np.ones((3, 2)), "values: wanted float64"),

@@ -308,7 +308,7 @@ class _Search:
         refuse_nan(own)
         able = np.isfinite(own) & has_weight
         scored = np.flatnonzero(able) if self.order is None else self.order[able[self.order]]
-        return scores[scored], scored
+        return (scores if self.order is None and able.all() else scores[scored]), scored
 
     def _resolved(self, alphas: Mapping[str, float]) -> Choices:
         return self.choices.resolved(self.evidence, alphas)

@@ -102,7 +102,8 @@ def fit_temper(
     >>> round(temperature.a, 2), temperature.b      # 0.99^0.19 : 0.01^0.19 is nearly 7 : 3
     (0.19, 0.0)
     """
-    shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    np.maximum(shifted, _IMPOSSIBLE, out=shifted)
     own = own_scores(shifted, classes)
     filled = sizes > 0  # an empty row keeps the prior at any temperature
     logs = kernels.log1p(sizes)

@@ -138,10 +138,10 @@ def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArr
     _native.add_columns(values, places, out)
 
 
-def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> int:
-    """Write what counts (C, F) stand for into `out` (F, C): ``values[k]`` for a count of k.
+def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats, first: int = 0) -> int:
+    """Write what counts (C, F) stand for into `out` (R, C): ``values[k]`` for a count of k.
 
-    Return how many counts have no value; these become NaN.
+    These are the counts of R columns from the first on. Return how many counts have no value; these become NaN.
 
     Examples
     --------
@@ -149,4 +149,4 @@ def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> in
     >>> look_up_counts(np.array([[1, 0, 2]]), np.array([0.5, 0.25]), out), out.tolist()
     (1, [[0.25], [0.5], [nan]])
     """
-    return _native.look_up_counts(counts, values, out)
+    return _native.look_up_counts(counts, values, out, first)

@@ -132,18 +132,19 @@ private:
 
     // The same, and add the hashes of the entries to `hash` where they are wanted.
     bool pack(i64 from, i64 to, u64* words, u64& hash) const {
-        if (!hasher_.wanted()) return words_of(from, to, words);
         if constexpr (Binary) {  // the entries need not be whole
-            hash += hasher_.of(from, to);
+            if (hasher_.wanted()) hash += hasher_.of(from, to);
             return words_of(from, to, words);
         } else {
-            return hash_words_of(from, to, words, hash);
+            return hasher_.wanted() ? pack_whole<true>(from, to, words, hash) : pack_whole<false>(from, to, words, hash);
         }
     }
 
-    bool hash_words_of(i64 from, i64 to, u64* words, u64& hash) const {
-        const auto* indices = reinterpret_cast<const Index*>(task_.matrix.indices.base);
-        const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base);
+    template <bool Hashed>
+    bool pack_whole(i64 from, i64 to, u64* words, u64& hash) const {
+        constexpr i64 kLast[8] = {0, 0, 0, 0, -1, -1, -1, -1};  // from k on: a mask of the last k lanes of four
+        const auto* indices = reinterpret_cast<const Index*>(task_.matrix.indices.base) + from;
+        const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base) + from;
         const I4 seed = all(static_cast<i64>(hasher_.seed())), last = all(F_ - 1);
         I4 odd = all(i64{0}), outside = odd, sums = odd;
         const auto four = [&](const Index* index, const Entry* entry, u64* word) {
@@ -152,23 +153,26 @@ private:
             const I4 value = whole_four(entry, x, odd);
             outside = outside | f | (last - f);  // one of them is negative
             store(reinterpret_cast<i64*>(word), f | shift_left<32>(value));
-            const I4 hashes = hash_bits(bits(x), mixed(f, seed));
-            sums = sums + bits(keep(less(all(0.0), x), doubles(hashes)));
+            return Hashed ? bits(keep(less(all(0.0), x), doubles(hash_bits(bits(x), mixed(f, seed))))) : f;
         };
-        i64 k = from;
-        for (; k + 4 <= to; k += 4) four(indices + k, data + k, words + (k - from));
-        if (k < to) {
-            Index rest[4] = {};
+        const i64 count = to - from;
+        i64 k = 0;
+        for (; k + 4 <= count; k += 4) sums = sums + four(indices + k, data + k, words + k);
+        if (k < count && count >= 4) {  // some entries once more
+            const i64 start = count - 4;
+            sums = sums + (four(indices + start, data + start, words + start) & load(kLast + (count - k)));
+        } else if (k < count) {
+            Index few[4] = {};
             Entry entries[4] = {};
-            u64 word[4];
-            for (i64 j = 0; j < to - k; ++j) {
-                rest[j] = indices[k + j];
-                entries[j] = data[k + j];
+            u64 packed[4];
+            for (i64 j = 0; j < count; ++j) {
+                few[j] = indices[j];
+                entries[j] = data[j];
             }
-            four(rest, entries, word);
-            for (i64 j = 0; j < to - k; ++j) words[k - from + j] = word[j];
+            sums = four(few, entries, packed);
+            for (i64 j = 0; j < count; ++j) words[j] = packed[j];
         }
-        hash += sum_of(sums);
+        if (Hashed) hash += sum_of(sums);
         return !any(odd | shift_right<63>(outside));
     }
 

@@ -409,8 +409,9 @@ struct TemperTask {
     std::int64_t n_rows;
     std::int64_t n_classes;
     double u, v;
-    double* loss;  // OUT (n,)
-    double* sums;  // OUT (6,)
+    double* loss;    // (n,), OUT of rows, IN for sums
+    double* slopes;  // (n, 2), the same
+    double* sums;    // OUT (6,)
 };
 
 // Borrowed limbs: value i starts at data + i * length.
@@ -504,7 +505,8 @@ struct Kernels {
     Fault (*mix_words)(const MixWordsTask&);
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*best_class)(const BestClassTask&);
-    Fault (*temper)(const TemperTask&);
+    Fault (*temper_rows)(const TemperTask&);
+    Fault (*temper_sums)(const TemperTask&);
     Fault (*weigh_terms)(const WeighTask&);
     Fault (*score_test)(const ScoreTestTask&);
     Fault (*exact_moments)(const MomentsTask&);

@@ -173,7 +173,8 @@ nb::tuple count_pairs(nb::handle columns, nb::handle classes, std::int64_t n_cla
 }
 
 nb::tuple count_sparse(nb::handle indptr, nb::handle indices, nb::handle data, std::int64_t n_columns,
-                       nb::handle classes, std::int64_t n_classes, nb::handle weights, bool binary) {
+                       nb::handle classes, std::int64_t n_classes, nb::handle weights, bool binary, nb::handle seeds,
+                       nb::handle out) {
     need_count(n_classes, "n_classes");
     need_cells(n_classes, need_count(n_columns, "n_columns"));
     const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
@@ -181,8 +182,10 @@ nb::tuple count_sparse(nb::handle indptr, nb::handle indices, nb::handle data, s
     const Sparse matrix = sparse_view(starts, index, entries, n_columns);
     rows.need_length(matrix.n_rows);
     const WeightBuffer weight(weights, matrix.n_rows);
+    const HashBuffers hashes(seeds, "seeds", 1, out, matrix.n_rows);
     OwnedLimbs counts;
-    run(&Kernels::count_sparse, CountSparseTask{matrix, rows.data, n_classes, weight.data, binary, &counts.limbs});
+    run(&Kernels::count_sparse, CountSparseTask{matrix, rows.data, n_classes, weight.data, binary, &counts.limbs,
+                                                hashes.from == nullptr ? 0 : *hashes.from, hashes.out});
     return counts.give(n_classes, n_columns);
 }
 
@@ -197,7 +200,8 @@ void bind_counts(nb::module_& m) {
     m.def("count_pairs", &count_pairs, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
           nb::arg("weights").none());
     m.def("count_sparse", &count_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"),
-          nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("binary"));
+          nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("binary"),
+          nb::arg("seeds").none(), nb::arg("out").none());
 }
 
 }  // namespace tally

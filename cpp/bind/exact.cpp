@@ -85,12 +85,14 @@ nb::tuple add_limbs(nb::handle left, nb::handle right, nb::handle out) {
     return nb::make_tuple(bits.before, bits.after);
 }
 
-std::int64_t look_up_counts(nb::handle counts, nb::handle values, nb::handle out) {
+std::int64_t look_up_counts(nb::handle counts, nb::handle values, nb::handle out, std::int64_t first) {
     const Buffer from(counts, "counts"), known(values, "values");
     from.need_axes(2);
     known.need_axes(1);
-    const Matrix to(out, "out", from.size(1), from.size(0), true);
-    const exact::LookUpCountsTask task{from.all<const std::int64_t>(Type::i64, "int64"), from.size(0), from.size(1),
+    const Matrix to(out, "out", -1, from.size(0), true);
+    const std::int64_t F = from.size(1), R = to.size(0);
+    if (first < 0 || first > F || R > F - first) refuse("out", "at most the columns of counts", std::to_string(R) + " from column " + std::to_string(first));
+    const exact::LookUpCountsTask task{from.all<const std::int64_t>(Type::i64, "int64"), from.size(0), F, first, R,
                                        known.all<const double>(Type::f64, "float64"), known.size(0), to.data};
     const nb::gil_scoped_release unlocked;
     return exact::look_up_counts(task);

@@ -141,6 +141,8 @@ struct CountSparseTask {
     const double* weights;  // (n,) or null
     bool binary;
     Limbs* counts;  // OUT (C, n_columns)
+    std::uint64_t seed = 0;
+    std::uint64_t* hashes = nullptr;  // OUT (n,), added to, or null
 };
 
 struct ScoreDenseTask {
@@ -407,8 +409,9 @@ struct TemperTask {
     std::int64_t n_rows;
     std::int64_t n_classes;
     double u, v;
-    double* loss;  // OUT (n,)
-    double* sums;  // OUT (6,)
+    double* loss;    // (n,), OUT of rows, IN for sums
+    double* slopes;  // (n, 2), the same
+    double* sums;    // OUT (6,)
 };
 
 // Borrowed limbs: value i starts at data + i * length.
@@ -502,7 +505,8 @@ struct Kernels {
     Fault (*mix_words)(const MixWordsTask&);
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*best_class)(const BestClassTask&);
-    Fault (*temper)(const TemperTask&);
+    Fault (*temper_rows)(const TemperTask&);
+    Fault (*temper_sums)(const TemperTask&);
     Fault (*weigh_terms)(const WeighTask&);
     Fault (*score_test)(const ScoreTestTask&);
     Fault (*exact_moments)(const MomentsTask&);

@@ -23,6 +23,7 @@
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
 #include "sparse/count_and_score.hpp"
+#include "sparse/hash.hpp"
 #include "sparse/leave_one_out.hpp"
 #include "dense/sum_rows.hpp"
 #include "dense/temperature.hpp"
@@ -39,7 +40,7 @@ inline const Kernels* table(const char* name) {
                                  density_places, density, score_codes,
                                  score_own_codes, score_cells, interpolate, distances, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
-                                 hash_sparse, mix_words, softmax,       best_class,   temper,       weigh_terms,     score_test,
+                                 hash_sparse, mix_words, softmax,       best_class,   temper_rows,  temper_sums, weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     elementwise,     add_product,
                                  normals_new,     normals_delete,
                                  normals_extend, normals_change, normals_load, normals_copy,  normals_rows,

@@ -179,20 +179,50 @@ bool best_class(nb::handle scores, nb::handle best) {
     return finite;
 }
 
-nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle weights, double u, double v,
-                 nb::handle loss) {
-    const Matrix from(scores, "scores", -1, -1);
-    const std::int64_t n = from.size(0);
-    const Buffer mine(own, "own"), sizes(logs, "logs"), to(loss, "loss", true);
-    for (const Buffer* each : {&mine, &sizes, &to}) {
-        each->need_axes(1);
-        each->need_length(n);
+// The losses and slopes of rows, written; or their sums, which are returned.
+class TemperBuffers {
+public:
+    TemperBuffers(nb::handle logs, nb::handle weights, nb::handle loss, nb::handle slopes, bool writable)
+        : sizes_(logs, "logs"), loss_(loss, "loss", writable), slopes_(slopes, "slopes", -1, 2, writable),
+          weight_(weights, slopes_.size(0)) {
+        for (const Buffer* each : {&sizes_, &loss_}) need_row(*each);
+        task.n_rows = slopes_.size(0);
+        task.logs = sizes_.all<const double>(Type::f64, "float64");
+        task.weights = weight_.data;
+        task.loss = const_cast<double*>(loss_.all<const double>(Type::f64, "float64"));
+        task.slopes = slopes_.data;
     }
-    const WeightBuffer weight(weights, n);
+    void need_row(const Buffer& each) const {
+        each.need_axes(1);
+        each.need_length(slopes_.size(0));
+    }
+    TemperTask task{};
+
+private:
+    const Buffer sizes_, loss_;
+    const Matrix slopes_;
+    const WeightBuffer weight_;
+};
+
+void temper_rows(nb::handle scores, nb::handle own, nb::handle logs, nb::handle weights, double u, double v,
+                 nb::handle loss, nb::handle slopes) {
+    TemperBuffers rows(logs, weights, loss, slopes, true);
+    const Matrix from(scores, "scores", rows.task.n_rows, -1);
+    const Buffer mine(own, "own");
+    rows.need_row(mine);
+    rows.task.scores = from.data;
+    rows.task.n_classes = from.size(1);
+    rows.task.own = mine.all<const double>(Type::f64, "float64");
+    rows.task.u = u;
+    rows.task.v = v;
+    run(&Kernels::temper_rows, rows.task);
+}
+
+nb::tuple temper_sums(nb::handle logs, nb::handle weights, nb::handle loss, nb::handle slopes) {
+    TemperBuffers rows(logs, weights, loss, slopes, false);
     double sums[6];
-    run(&Kernels::temper,
-        TemperTask{from.data, mine.all<const double>(Type::f64, "float64"), sizes.all<const double>(Type::f64, "float64"),
-                   weight.data, n, from.size(1), u, v, to.all<double>(Type::f64, "float64"), sums});
+    rows.task.sums = sums;
+    run(&Kernels::temper_sums, rows.task);
     return nb::make_tuple(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
 }
 
@@ -255,7 +285,9 @@ void bind_scores(nb::module_& m) {
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);
     m.def("score_test", &score_test);
-    m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
+    m.def("temper_rows", &temper_rows, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+          nb::arg(), nb::arg());
+    m.def("temper_sums", &temper_sums, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
 }
 
 }  // namespace tally

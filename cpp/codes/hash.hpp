@@ -1,26 +1,15 @@
-// Hashes of rows of codes, and of sparse rows: the sums of their cells' hashes (see dense/hash.hpp).
+// Hashes of rows of codes: the sums of their cells' hashes (see dense/hash.hpp).
 //
-// IN: codes with a hash per value; sparse rows with one seed.
-// OUT: out (n,), added to, modulo 2^64. A missing value (a code outside, an entry of 0) adds nothing.
-// OUT for codes: outside, to which the number of codes outside is added.
-// The caller guarantees only stated lengths: sparse bounds and indices are checked here.
-// Cost: about two operations per code, ten per entry on four at a time. Twins: reference.hash_codes, hash_sparse.
+// IN: codes with a hash per value. OUT: out (n,), added to, modulo 2^64; outside, to which the number of codes outside
+// is added: they add nothing to a hash. Cost: about two operations per code. Twin: reference.hash_codes.
 #pragma once
 
 #include <algorithm>
 
 #include "codes/code_index.hpp"
 #include "dense/hash.hpp"
-#include "sparse/count_and_score.hpp"
 
 namespace tally::TALLY_ISA {
-
-template <class Integer>
-inline F4 load_four(const Integer* x) {
-    const double four[4] = {static_cast<double>(x[0]), static_cast<double>(x[1]), static_cast<double>(x[2]),
-                            static_cast<double>(x[3])};
-    return load(four);
-}
 
 // For fewer codes than hashes: one by one.
 inline Fault hash_few_codes(const HashCodesTask& task) {
@@ -67,42 +56,6 @@ inline Fault hash_codes(const HashCodesTask& task) {
     }
     *task.outside += outside;
     return {};
-}
-
-// Return the sum of the hashes of entries [from, to); an entry of 0 adds nothing.
-template <class Index, class Entry>
-inline u64 hash_entries(const Index* indices, const Entry* data, i64 from, i64 to, u64 seed) {
-    const I4 seeds = all(static_cast<i64>(seed));
-    const F4 zero = all(0.0);
-    I4 sums = all(i64{0});
-    i64 k = from;
-    for (; k + 4 <= to; k += 4) {
-        const F4 x = load_four(data + k), some = either(less(x, zero), not_at_most(x, zero));
-        sums = sums + bits(keep(some, doubles(hash_cells(x, mixed(load(indices + k), seeds)))));
-    }
-    u64 sum = sum_of(sums);
-    for (; k < to; ++k) {
-        const double x = static_cast<double>(data[k]);
-        if (x != 0.0) sum += hash_cell(x, mixed(static_cast<u64>(indices[k]), seed));
-    }
-    return sum;
-}
-
-inline Fault hash_sparse(const HashSparseTask& task) {
-    const Sparse& matrix = task.matrix;
-    const u64 seed = task.seed ^ kColumnKey;
-    return with_index_type(matrix.indices.type, [&](auto index_zero) {
-        return with_entry_type(matrix.data.type, [&](auto entry_zero) -> Fault {
-            const auto* indices = reinterpret_cast<const decltype(index_zero)*>(matrix.indices.base);
-            const auto* data = reinterpret_cast<const decltype(entry_zero)*>(matrix.data.base);
-            for (i64 i = 0; i < matrix.n_rows; ++i) {
-                const Span span = row_span(matrix, i);
-                if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
-                task.out[i] += hash_entries(indices, data, span.from, span.to, seed);
-            }
-            return {};
-        });
-    });
 }
 
 }  // namespace tally::TALLY_ISA

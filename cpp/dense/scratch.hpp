@@ -47,10 +47,11 @@ inline T larger(T a, T b) {
     return a < b ? b : a;
 }
 
-// Return zeroed memory, freed by std::free; throws std::bad_alloc. Large blocks request huge pages: otherwise counters
-// accessed at random spend a third of their time on page faults and address translation.
-inline void* zeroed(i64 count, i64 size) {
-    void* memory = std::calloc(static_cast<std::size_t>(larger<i64>(count, 1)), static_cast<std::size_t>(size));
+// Return memory, zeroed or not, freed by std::free; throws std::bad_alloc. Large blocks request huge pages: otherwise
+// counters accessed at random spend a third of their time on page faults and address translation.
+inline void* memory_for(i64 count, i64 size, bool zeroed) {
+    const auto some = static_cast<std::size_t>(larger<i64>(count, 1)), each = static_cast<std::size_t>(size);
+    void* memory = zeroed ? std::calloc(some, each) : std::malloc(some * each);
     if (memory == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
     constexpr std::uintptr_t kPage = 4096;
@@ -64,10 +65,12 @@ inline void* zeroed(i64 count, i64 size) {
     return memory;
 }
 
+inline void* zeroed(i64 count, i64 size) { return memory_for(count, size, true); }
+
 template <class T>
 class Scratch {
 public:
-    explicit Scratch(i64 count) : data_(static_cast<T*>(zeroed(count, sizeof(T)))) {}
+    explicit Scratch(i64 count, bool zeroed = true) : data_(static_cast<T*>(memory_for(count, sizeof(T), zeroed))) {}
     ~Scratch() { std::free(data_); }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;

@@ -7,7 +7,8 @@
 //
 // where g = t * (E_p[score] - own) and h = t^2 * Var_p[score] + g are the loss's first two derivatives by u.
 // IN: scores (n, C); own, l, weights (n,). The caller guarantees that the greatest score of each row is 0 and none is
-// NaN or infinite. A row whose l is NaN has t = 1 and no derivatives. t is at most e^709. OUT: loss (n,), sums (6,).
+// NaN or infinite. A row whose l is NaN has t = 1 and no derivatives. t is at most e^709. OUT: loss (n,), slopes (n, 2),
+// w * g and w * h of each row; and sums (6,) of them, row after row, so that threads may share the rows.
 // Cost: an exponential per score. Twin: reference.temper.
 #pragma once
 
@@ -44,11 +45,10 @@ inline Tempered tempered(const double* score, i64 C, double t) {
     return total;
 }
 
-inline Fault temper(const TemperTask& task) {
+inline Fault temper_rows(const TemperTask& task) {
     constexpr i64 kRows = 32;  // a block; its temperatures and logarithms are computed four at a time
     double exponents[kRows] = {}, temperatures[kRows], masses[kRows], logs[kRows];
     Tempered rows[kRows];
-    for (int k = 0; k < 6; ++k) task.sums[k] = 0.0;
     for (i64 start = 0; start < task.n_rows; start += kRows) {
         const i64 count = smaller(kRows, task.n_rows - start);
         for (i64 i = 0; i < count; ++i) {
@@ -63,21 +63,31 @@ inline Fault temper(const TemperTask& task) {
         for (i64 i = count; i < kRows; ++i) masses[i] = 1.0;
         for (i64 i = 0; i < kRows; i += 4) store(logs + i, logarithm(load(masses + i)));
         for (i64 i = 0; i < count; ++i) {
-            const double l = task.logs[start + i], own = task.own[start + i], t = temperatures[i], m = masses[i];
+            const double own = task.own[start + i], t = temperatures[i], m = masses[i];
             const double w = task.weights == nullptr ? 1.0 : task.weights[start + i];
             const double mean = rows[i].sum / m, spread = rows[i].squares / m - mean * mean;
-            const double loss = (is_nan(m) ? m : logs[i]) - t * own;
-            task.loss[start + i] = loss;
-            task.sums[0] += w * loss;
-            if (is_nan(l)) continue;
             const double g = w * t * (mean - own), h = w * t * t * (spread > 0.0 ? spread : 0.0) + g;
-            task.sums[1] += g;
-            task.sums[2] += g * l;
-            task.sums[3] += h;
-            task.sums[4] += h * l;
-            task.sums[5] += h * l * l;
+            task.loss[start + i] = (is_nan(m) ? m : logs[i]) - t * own;
+            task.slopes[2 * (start + i)] = g;
+            task.slopes[2 * (start + i) + 1] = h;
         }
     }
+    return {};
+}
+
+inline Fault temper_sums(const TemperTask& task) {
+    double sums[6] = {};
+    for (i64 i = 0; i < task.n_rows; ++i) {
+        const double l = task.logs[i], g = task.slopes[2 * i], h = task.slopes[2 * i + 1];
+        sums[0] += (task.weights == nullptr ? 1.0 : task.weights[i]) * task.loss[i];
+        if (is_nan(l)) continue;
+        sums[1] += g;
+        sums[2] += g * l;
+        sums[3] += h;
+        sums[4] += h * l;
+        sums[5] += h * l * l;
+    }
+    for (int k = 0; k < 6; ++k) task.sums[k] = sums[k];
     return {};
 }
 

@@ -1,6 +1,7 @@
 // Counting and scoring compressed sparse rows of counts, such as documents by tokens.
 //
-// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). OUT: counts (C, F) or out (n, C), lengths (n,).
+// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). OUT: counts (C, F) or out (n, C), lengths (n,);
+// with a seed, the hashes of the rows are added to hashes (n,), as by sparse/hash.hpp, while their entries are in a cache.
 // The caller guarantees only that the arrays have their stated lengths: row bounds, column indices, classes and weights
 // are checked here, as they are read. Cost: counting O(entries + C * F), never O(entries * C). Exact counting visits
 // documents class by class, so one class's counters stay in cache. Scoring adds C numbers per entry; the sum of each row
@@ -8,49 +9,11 @@
 // Twins: reference.count_sparse, reference.score_sparse.
 #pragma once
 
-#include <type_traits>
-
 #include "exact/limbs.hpp"
 #include "dense/simd.hpp"
+#include "sparse/plain_counter.hpp"
 
 namespace tally::TALLY_ISA {
-
-template <class Visitor>
-inline Fault with_index_type(Type type, Visitor visit) {
-    return type == Type::i32 ? visit(i32{}) : visit(i64{});
-}
-
-template <class Visitor>
-inline Fault with_entry_type(Type type, Visitor visit) {
-    switch (type) {
-        case Type::f64: return visit(double{});
-        case Type::f32: return visit(float{});
-        case Type::i32: return visit(i32{});
-        default: return visit(i64{});
-    }
-}
-
-struct Span {
-    i64 from, to;
-    bool ok;
-};
-
-inline Span row_span(const Sparse& matrix, i64 i) {
-    const i64 from = integer_element(matrix.indptr, i), to = integer_element(matrix.indptr, i + 1);
-    return {from, to, from >= 0 && from <= to && to <= matrix.n_entries};
-}
-
-// Prefetch the entries of a row that is read soon: in class order, rows are far from each other in memory.
-template <class Index, class Entry>
-inline void fetch_row(const Sparse& matrix, const i64* order, i64 j) {
-    if (j >= matrix.n_rows) return;
-    const Span span = row_span(matrix, order[j]);
-    const i64 length = span.ok ? smaller<i64>(span.to - span.from, 512) : 0;
-    const char* indices = matrix.indices.base + span.from * static_cast<i64>(sizeof(Index));
-    const char* data = matrix.data.base + span.from * static_cast<i64>(sizeof(Entry));
-    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Index)); b += 64) prefetch(indices + b);
-    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Entry)); b += 64) prefetch(data + b);
-}
 
 // Sort rows by class. OUT order (n,).
 inline Fault sort_rows(const CountSparseTask& task, i64* order) {
@@ -68,11 +31,6 @@ inline Fault sort_rows(const CountSparseTask& task, i64* order) {
     return {};
 }
 
-inline bool bad_entry(double x) { return !(x >= 0.0) || is_infinite(x); }
-inline bool bad_entry(float x) { return bad_entry(static_cast<double>(x)); }
-inline bool bad_entry(i64 x) { return x < 0; }
-inline bool bad_entry(i32 x) { return x < 0; }
-
 // Return the first fault of the matrix in row order, or none. Reads every entry.
 template <class Index, class Entry>
 inline Fault check_entries(const CountSparseTask& task) {
@@ -89,153 +47,6 @@ inline Fault check_entries(const CountSparseTask& task) {
     }
     return {};
 }
-
-// Return what an entry adds to a plain counter: an integer in [0, 2^31), or presence. For any other entry set a
-// bit of `odd`. There are no branches, so the compiler can vectorise the loop.
-inline u64 whole(double x, u64& odd) {
-    constexpr double kUnits = 4503599627370496.0;  // 2^52: adding it rounds x to an integer in the low bits
-    const double sum = x + kUnits;
-    const u64 value = bits_of(sum) ^ bits_of(kUnits);
-    odd |= (value >> 31) | static_cast<u64>(sum - kUnits != x);
-    return value;
-}
-inline u64 whole(float x, u64& odd) { return whole(static_cast<double>(x), odd); }
-inline u64 whole(i64 x, u64& odd) {
-    odd |= static_cast<u64>(x) >> 31;
-    return static_cast<u64>(x);
-}
-inline u64 whole(i32 x, u64& odd) { return whole(static_cast<i64>(x), odd); }
-
-template <bool Binary, class Entry>
-inline u64 plain(Entry x, u64& odd) {
-    if constexpr (!Binary) return whole(x, odd);
-    odd |= static_cast<u64>(bad_entry(x));
-    return static_cast<u64>(x > 0);
-}
-
-// Counters without weights, for integer entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
-//
-// Entries are read in memory order and packed into one word each, column and value. If the counters of all classes are
-// too many for the cache, half a million words at a time are sorted by class, and the classes are counted one after the
-// other in 16-bit counters that carry into the full ones. (Two alternatives take twice the time: visiting rows class by
-// class, because they are on pages far from each other; and full counters, because for a hundred thousand columns they
-// exceed the second-level cache.)
-template <class Index, class Entry, bool Binary>
-class PlainCounter {
-public:
-    PlainCounter(const CountSparseTask& task, i64* counters)
-        : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters),
-          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), words_(direct_ ? kBlock : kChunk),
-          small_(direct_ ? 0 : C_ * F_), starts_(C_ + 1), ends_(C_) {}
-
-    // Return false if an entry is not plain or there is a fault; the caller then discards the counters.
-    bool run() {
-        const Sparse& matrix = task_.matrix;
-        if (matrix.n_entries >= i64{1} << 32 || F_ > i64{1} << 32) return false;
-        for (i64 row = 0, stop; row < matrix.n_rows; row = stop) {
-            i64 entries = 0;
-            for (stop = row; stop < matrix.n_rows; ++stop) {
-                const Span span = row_span(matrix, stop);
-                if (!span.ok) return false;
-                if (stop > row && entries + (span.to - span.from) > kChunk) break;
-                entries += span.to - span.from;
-            }
-            // a row longer than a chunk has one class, so sorting does not help
-            if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
-        }
-        if (!direct_) {
-            for (i64 cell = 0; cell < C_ * F_; ++cell) counters_[cell] += small_[cell];
-        }
-        return true;
-    }
-
-private:
-    static constexpr i64 kCached = 1 << 16;  // counters that stay in the second-level cache
-    static constexpr i64 kChunk = 1 << 19;   // entries
-    static constexpr i64 kBlock = 1 << 9;    // entries whose words stay in the first-level cache
-
-    // Pack entries [from, to): column in the lower half, value in the upper. Return false if an entry is not plain.
-    bool words_of(i64 from, i64 to, u64* words) const {
-        using Unsigned = std::make_unsigned_t<Index>;
-        const auto* indices = reinterpret_cast<const Unsigned*>(task_.matrix.indices.base);
-        const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base);
-        constexpr Unsigned kNegative = ~Unsigned{0} / 2 + 1;  // indices from here on are negative as signed numbers
-        const Unsigned end = static_cast<u64>(F_) < kNegative ? static_cast<Unsigned>(F_) : kNegative;
-        u64 odd = 0;
-        Unsigned outside = 0;
-        for (i64 k = from; k < to; ++k) {
-            const Unsigned f = indices[k];
-            outside |= static_cast<Unsigned>(f >= end);
-            words[k - from] = static_cast<u64>(f) | plain<Binary>(data[k], odd) << 32;
-        }
-        return (odd | outside) == 0;
-    }
-
-    bool count_rows(i64 row, i64 stop) {
-        for (; row < stop; ++row) {
-            const Span span = row_span(task_.matrix, row);
-            const i64 c = task_.classes[row];
-            if (!span.ok || c < 0 || c >= C_) return false;
-            i64* const counter = counters_ + c * F_;
-            for (i64 from = span.from, to; from < span.to; from = to) {
-                to = smaller(from + kBlock, span.to);
-                if (!words_of(from, to, words_.get())) return false;
-                for (i64 k = 0; k < to - from; ++k) counter[words_[k] & kDigit] += static_cast<i64>(words_[k] >> 32);
-            }
-        }
-        return true;
-    }
-
-    bool deal_rows(i64 row, i64 stop) {
-        Scratch<i32> classes(stop - row);
-        for (i64 c = 0; c <= C_; ++c) starts_[c] = 0;
-        for (i64 i = row; i < stop; ++i) {
-            const Span span = row_span(task_.matrix, i);
-            const i32 c = task_.classes[i];
-            if (!span.ok || c < 0 || c >= C_) return false;
-            classes[i - row] = c;
-            starts_[c + 1] += span.to - span.from;
-        }
-        for (i64 c = 0; c < C_; ++c) starts_[c + 1] += starts_[c];
-        if (starts_[C_] > kChunk) return false;
-        for (i64 c = 0; c < C_; ++c) ends_[c] = starts_[c];
-        for (i64 i = row; i < stop; ++i) {
-            const i64 c = classes[i - row];
-            const Span span = row_span(task_.matrix, i);
-            // another thread may have changed indptr since rows were measured: never write out of bounds
-            if (!span.ok || span.to - span.from > starts_[c + 1] - ends_[c]) return false;
-            if (!words_of(span.from, span.to, &words_[ends_[c]])) return false;
-            ends_[c] += span.to - span.from;
-        }
-        for (i64 c = 0; c < C_; ++c) count_dealt(starts_[c], ends_[c], c * F_);
-        return true;
-    }
-
-    void count_dealt(i64 from, i64 to, i64 cells) {
-        constexpr i64 kAhead = 32;
-        const u64* words = words_.get();
-        u16* const small = small_.get() + cells;
-        const auto add = [=, this](u64 word) {
-            const u64 f = word & kDigit, sum = small[f] + (word >> 32);
-            small[f] = static_cast<u16>(sum);
-            if (sum >> 16 != 0) counters_[cells + static_cast<i64>(f)] += static_cast<i64>(sum >> 16 << 16);
-        };
-        i64 k = from;
-        for (; k + kAhead < to; ++k) {
-            prefetch(small + (words[k + kAhead] & kDigit));
-            add(words[k]);
-        }
-        for (; k < to; ++k) add(words[k]);
-    }
-
-    const CountSparseTask& task_;
-    const i64 F_, C_;
-    i64* const counters_;         // (C, F)
-    const bool direct_;           // few counters, or so many that most stay 0
-    Scratch<u64> words_;          // entries of a chunk, class by class
-    Scratch<u16> small_;          // (C, F), counts not yet in counters_
-    Scratch<i64> starts_, ends_;  // of each class in words_
-};
 
 template <class Index, class Entry>
 inline Fault count_exact(const CountSparseTask& task, const i64* order) {
@@ -282,12 +93,12 @@ inline Fault count_exact(const CountSparseTask& task, const i64* order) {
 template <class Index, class Entry>
 inline Fault count_sparse_typed(const CountSparseTask& task) {
     const i64 cells = task.n_classes * task.matrix.n_columns;
+    SparseHasher<Index, Entry> hasher(task.matrix, task.seed, task.hashes);
     if (task.weights == nullptr) {
-        Scratch<i64> counters(cells);
-        const bool done = task.binary ? PlainCounter<Index, Entry, true>(task, counters.get()).run()
-                                      : PlainCounter<Index, Entry, false>(task, counters.get()).run();
-        if (done) {
-            *task.counts = {counters.release(), cells, 1, 0};
+        i64* const counters = task.binary ? PlainCounter<Index, Entry, true>(task, hasher).run()
+                                          : PlainCounter<Index, Entry, false>(task, hasher).run();
+        if (counters != nullptr) {
+            *task.counts = {counters, cells, 1, 0};
             return {};
         }
     }
@@ -295,6 +106,8 @@ inline Fault count_sparse_typed(const CountSparseTask& task) {
     Fault fault = sort_rows(task, order.get());
     if (fault.kind != FaultKind::none) return fault;
     fault = check_entries<Index, Entry>(task);
+    if (fault.kind != FaultKind::none) return fault;
+    fault = hasher.finish();
     if (fault.kind != FaultKind::none) return fault;
     return count_exact<Index, Entry>(task, order.get());
 }

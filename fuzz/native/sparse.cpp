@@ -50,7 +50,9 @@ void attack(Bytes& bytes, Type type) {
                         {reinterpret_cast<const char*>(indices.data()), 4, Type::i32},
                         {reinterpret_cast<const char*>(data.data()), sizeof(Entry), type}, rows, columns, entries};
     Limbs counts;
-    const Fault fault = count_sparse({matrix, own.data(), classes, weighted ? weights.data() : nullptr, binary, &counts});
+    std::vector<std::uint64_t> hashes(static_cast<std::size_t>(rows));
+    const Fault fault = count_sparse({matrix, own.data(), classes, weighted ? weights.data() : nullptr, binary, &counts, 1,
+                                      bytes.byte() % 2 ? hashes.data() : nullptr});
     if (fault.kind == FaultKind::none) std::free(counts.data);
     std::vector<double> table(static_cast<std::size_t>(columns * classes), 0.5), out(static_cast<std::size_t>(rows * classes));
     score_sparse({matrix, table.data(), classes, out.data()});

@@ -215,8 +215,9 @@ def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArr
         out[:, place] += values[:, v]
 
 
-def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> int:
-    """Look up the value of each count, transposed; return how many have none, which are NaN."""
+def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats, first: int = 0) -> int:
+    """Look up the value of each count of some columns, transposed; return how many have none, which are NaN."""
+    counts = counts[:, first : first + len(out)]
     known = (counts >= 0) & (counts < len(values))
     out[:] = np.where(known, np.append(values, 0.0)[np.where(known, counts, 0)], np.nan).T
     return int((~known).sum())

@@ -133,6 +133,15 @@ def test_limbs_are_added_and_measured(pairs):
     assert (got == want).all()
 
 
+@pytest.mark.parametrize("below_zero", [0, 1, 1023, 1024, 4999])
+def test_limbs_below_zero_are_measured_among_many_counts(below_zero):
+    left, right = np.arange(5000), np.arange(5000)[::-1].copy()
+    left[below_zero] = -(2**40)
+    got, want = np.zeros((2, 5000), np.int64)
+    assert kernels.add_limbs(left, right, got) == reference.add_limbs(left, right, want)
+    assert (got == want).all()
+
+
 @pytest.mark.parametrize(
     ("left", "right", "out", "message"),
     [

@@ -51,6 +51,24 @@ def test_counts(each_isa, exact, drawn, weighting, binary):
         assert (exact(got) == exact(want)).all()
 
 
+@given(drawn=matrices(), weighted=st.booleans(), binary=st.booleans(), seed=st.integers(-(2**63), 2**63 - 1))
+@examples(100)
+def test_hashes_that_are_added_while_entries_are_counted(each_isa, exact, drawn, weighted, binary, seed):
+    (indptr, indices, data), columns, y, n_classes = drawn
+    data[::5] = 0
+    weights, start = np.ones(len(y)) if weighted else None, np.arange(len(y))
+    want = start.copy()
+    reference.hash_sparse(indptr, indices, data, columns, seed, want)
+    for _ in each_isa():
+        got, given = start.copy(), {"weights": weights, "binary": binary}
+        hashed = kernels.count_sparse(
+            indptr, indices, data, columns, y, n_classes, **given, seeds=np.array([seed]), out=got
+        )
+        plain = kernels.count_sparse(indptr, indices, data, columns, y, n_classes, **given)
+        assert (got == want).all()
+        assert (exact(hashed) == exact(plain)).all()
+
+
 @given(drawn=matrices())
 @examples(80)
 def test_scores(each_isa, drawn):
@@ -109,12 +127,19 @@ def test_counts_are_looked_up(seed, classes, columns, known):
     got, want = np.zeros((2, columns, classes))
     assert kernels.look_up_counts(counts, values, got) == reference.look_up_counts(counts, values, want)
     assert np.array_equal(got, want, equal_nan=True)
+    first = int(rng.integers(0, columns + 1))
+    stop = int(rng.integers(first, columns + 1))
+    got[first:stop] = 0
+    others = kernels.look_up_counts(counts, values, got[first:stop], first)
+    assert others == reference.look_up_counts(counts, values, want[first:stop], first)
+    assert np.array_equal(got, want, equal_nan=True)
 
 
 @pytest.mark.parametrize(
     ("counts", "values", "out", "message"),
     [
-        (np.ones((2, 3), int), np.ones(2), np.ones((2, 3)), r"out: wanted shape \(3, 2\)"),
+        (np.ones((2, 3), int), np.ones(2), np.ones((2, 3)), r"out: wanted shape \(any, 2\)"),
+        (np.ones((2, 3), int), np.ones(2), np.ones((4, 2)), "out: wanted at most the columns of counts"),
         (np.ones(2, int), np.ones(2), np.ones((2, 1)), "counts: wanted 2 axes"),
         (np.ones((2, 3)), np.ones(2), np.ones((3, 2)), "counts: wanted int64"),
         (np.ones((2, 3), int), np.ones(2, int), np.ones((3, 2)), "values: wanted float64"),
@@ -205,10 +230,16 @@ def test_more_entries_than_are_dealt_out_at_once(each_isa, long_row, binary, ind
     want = np.zeros((n_classes, columns), np.int64)
     np.add.at(want, (np.repeat(y, lengths), indices), (data > 0) if binary else data.astype(np.int64))
     assert want[:, 5].min() > 2**16
+    hashes = np.zeros(len(lengths), np.int64)
+    kernels.hash_sparse(indptr, indices, data, columns, 7, hashes)
     for _ in each_isa():
         got = kernels.count_sparse(indptr, indices, data, columns, y, n_classes, binary=binary)
         assert got.limbs.shape[-1] == 1
         assert (got.limbs[..., 0] == want).all()
+        hashed = {"seeds": np.array([7]), "out": np.zeros(len(lengths), np.int64)}
+        got = kernels.count_sparse(indptr, indices, data, columns, y, n_classes, binary=binary, **hashed)
+        assert (got.limbs[..., 0] == want).all()
+        assert (hashed["out"] == hashes).all()
         spoiled = np.append(data[:-1], entry(-1))
         with pytest.raises(kernels.BadEntry):
             kernels.count_sparse(indptr, indices, spoiled, columns, y, n_classes, binary=binary)
@@ -221,6 +252,11 @@ def test_one_entry_that_is_not_a_small_whole_number_among_many(each_isa, exact, 
     indptr, indices = np.arange(0, 80 * n + 1, 80), rng.integers(0, columns, 80 * n)
     data, y = rng.integers(0, 9, 80 * n).astype(float), np.zeros(n, np.int32)
     data[-1] = value
-    want = reference.count_sparse(indptr, indices, data, columns, y, 1)
+    want, hashes = reference.count_sparse(indptr, indices, data, columns, y, 1), np.zeros(n, np.int64)
+    kernels.hash_sparse(indptr, indices, data, columns, 7, hashes)
     for _ in each_isa():
         assert (exact(kernels.count_sparse(indptr, indices, data, columns, y, 1)) == exact(want)).all()
+        out = np.zeros(n, np.int64)
+        got = kernels.count_sparse(indptr, indices, data, columns, y, 1, seeds=np.array([7]), out=out)
+        assert (exact(got) == exact(want)).all()
+        assert (out == hashes).all()

@@ -28,10 +28,17 @@ def test_losses_and_their_derivatives(each_isa, seed, shape, at, weighted):
     weights = rng.uniform(0, 2, shape[0]) if weighted else None
     want = np.empty(shape[0])
     sums = reference.temper(scores, own, logs, weights, *at, want)
+    parts = [slice(k, min(k + 7, shape[0])) for k in range(0, shape[0], 7)]
     for _ in each_isa():
         got = np.empty(shape[0])
         np.testing.assert_allclose(kernels.temper(scores, own, logs, weights, *at, got), sums, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+        slices, whole = np.empty(shape[0]), kernels.temper(scores, own, logs, weights, *at, got)
+        apart = kernels.temper(
+            scores, own, logs, weights, *at, slices, lambda _, work: [work(part) for part in parts[::-1]]
+        )
+        assert apart == whole
+        assert (slices == got).all()
 
 
 def test_invalid_arguments_are_refused():

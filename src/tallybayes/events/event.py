@@ -36,6 +36,7 @@ __all__ = [
     "Event",
     "InputKind",
     "LeftOut",
+    "OverSlices",
     "RowCounter",
     "Weights",
     "as_event",
@@ -46,6 +47,7 @@ ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
 AddSlice: TypeAlias = Callable[[slice, Floats], None]
+OverSlices: TypeAlias = Callable[[int, Callable[[slice], None], int], object]
 Counted: TypeAlias = tuple[Mapping[str, Exact], Labels]
 
 
@@ -90,15 +92,16 @@ class LeftOut:
     pairs : callable, optional
         Takes options; returns the same for all columns, or None where that would take too much memory.
     under : callable, optional
-        Takes options; returns a function that does as `add` for a slice of the rows, where slices can share the costly
-        part: it takes the slice and its part of ``out``, and threads may call it.
+        Takes options, and a function that runs work over slices of some size, such as on threads; returns a function
+        that does as `add` for a slice of the rows, where slices can share the costly part: it takes the slice and its
+        part of ``out``, and threads may call it.
     """
 
     add: AddScores
     measure: Callable[[], Floats]
     columns: Callable[[EstimateOptions], Iterator[Floats]] | None = None
     pairs: Callable[[EstimateOptions], PairTerms | None] | None = None
-    under: Callable[[EstimateOptions], AddSlice] | None = None
+    under: Callable[[EstimateOptions, OverSlices], AddSlice] | None = None
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +102,7 @@ class BottomKSample:
             places = np.sort(_places(found, round(room * MOST_ROWS)))
             return cls(schema, (Part(rows.batch, places, None, found[places]),), room=room)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
-        part = Part(rows.batch, index, None if text is None else text[index])
+        part = Part(rows.batch, index, text if text is None or weights is None else text[index])
         if hashes is not None or not _fits([part], room):
             part = part.with_hashes(row_hashes(rows, schema) if hashes is None else hashes.finish())
         return cls(schema, (part,) if _fits([part], room) else _needed([part], room), room=room)
@@ -281,7 +282,7 @@ def _cut(parts: Sequence[Part], room: float, more: int) -> tuple[Part, ...]:
         kept = _places(hashes, few)
         if text[kept].sum() > room * MOST_BYTES:
             break
-    kept = kept[np.argsort(hashes[kept], kind="stable")]
+    kept = kept[_sorted(hashes[kept])[0]]
     end = int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right"))
     return _take(parts, kept[: max(1, end + more)])
 
@@ -351,12 +352,12 @@ def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
         data = rows.encode(block)
         if isinstance(data, Texts):
             lengths = (pc.fill_null(pc.binary_length(column), 0) for column in data.columns)
-            each += [length.to_numpy(zero_copy_only=False) for length in lengths]
+            each += [length.to_numpy(zero_copy_only=False).astype(np.int64) for length in lengths]
         elif isinstance(data, Sparse):
             each.append(_WORD_BYTES * np.diff(data.indptr).astype(np.int64))
         elif isinstance(data, Dense):
             each += [_WORD_BYTES * (column > 0) for column in data.each()]
-    return np.sum(each, axis=0) if each else None
+    return reduce(np.add, each) if each else None
 
 
 def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBatch:

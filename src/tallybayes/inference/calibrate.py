@@ -190,12 +190,13 @@ class _Search:
         before, after = _average(losses(scores, self.classes[scored]), weights), None
         temperature: Tempering | None = None
         if self.choices.calibrate is not None:
-            given = self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights
-            fitted = fit_token_weights(*given, threads=self.threads)
+            rows = self.rows, self.classes, self.weights
+            fitted = fit_token_weights(self.evidence, self._resolved(alphas), *rows, threads=self.threads)
             if fitted is not None:
                 temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
             else:
-                found = fit_temper(scores, self.classes[scored], self.sizes[scored], weights, start=self.start)
+                given = scores, self.classes[scored], self.sizes[scored], weights
+                found = fit_temper(*given, start=self.start, threads=self.threads)
                 temperature, after = found.temperature, _average(found.losses, weights)
         return Calibration(alphas, temperature, n, n - len(scored), before, after)
 
@@ -280,9 +281,8 @@ class _Search:
         scores, scored = self._scores(alphas)
         left = losses(scores, self.classes[scored])
         if self.choices.calibrate is not None:
-            found = fit_temper(
-                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start, close=_ENOUGH
-            )
+            given = scores, self.classes[scored], self.sizes[scored], self._weight(scored)
+            found = fit_temper(*given, start=self.start, close=_ENOUGH, threads=self.threads)
             left, self.start = found.losses, found.end
         self.has_weight = self._weight(scored)
         return Tried(key, _alpha(k), *_mean(left, self.has_weight)), left
@@ -308,7 +308,7 @@ class _Search:
         refuse_nan(own)
         able = np.isfinite(own) & has_weight
         scored = np.flatnonzero(able) if self.order is None else self.order[able[self.order]]
-        return scores[scored], scored
+        return (scores if self.order is None and able.all() else scores[scored]), scored
 
     def _resolved(self, alphas: Mapping[str, float]) -> Choices:
         return self.choices.resolved(self.evidence, alphas)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tallybayes import engines
@@ -65,13 +67,17 @@ def _add(part: LeftOut, options: EstimateOptions, out: Floats, threads: int) -> 
     if threads == 1 or part.under is None:
         part.add(options, out)
         return
-    add = part.under(options)
+
+    def over(n: int, work: Callable[[slice], None], rows: int) -> None:
+        engines.map_rows(n, work, threads=threads, rows=rows)
+
+    add = part.under(options, over)
 
     def work(rows: slice) -> None:
         with np.errstate(all="ignore"):  # a thread has its own
             add(rows, out[rows])
 
-    engines.map_rows(len(out), work, threads=threads, rows=_SLICE_ROWS)
+    over(len(out), work, _SLICE_ROWS)
 
 
 def leave_one_out(

@@ -106,10 +106,13 @@ def count_sparse(
     *,
     weights: Floats | None = None,
     binary: bool = False,
+    seeds: Words | None = None,
+    out: Words | None = None,
 ) -> Limbs:
     """Return exact sums (C, n_columns) of a sparse matrix; raise `BadEntry` at a negative or non-finite entry.
 
-    `binary` counts an entry above 0 as 1. An index repeated in a row is counted each time.
+    `binary` counts an entry above 0 as 1. An index repeated in a row is counted each time. With one seed (1,), the
+    hashes of the rows are added to ``out`` (n,) in the same pass, as `hash_sparse` adds them.
 
     Examples
     --------
@@ -118,7 +121,8 @@ def count_sparse(
     >>> count_sparse(x.indptr, x.indices, x.data, 3, np.array([0, 0, 1], np.int32), 2).limbs[..., 0].tolist()
     [[2, 0, 4], [1, 0, 0]]
     """
-    return Limbs(*_native.count_sparse(indptr, indices, data, n_columns, classes, n_classes, weights, binary))
+    rows = indptr, indices, data, n_columns
+    return Limbs(*_native.count_sparse(*rows, classes, n_classes, weights, binary, seeds, out))
 
 
 def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArray[np.int64]) -> None:
@@ -134,10 +138,10 @@ def add_columns(values: NDArray[np.int64], places: NDArray[np.int64], out: NDArr
     _native.add_columns(values, places, out)
 
 
-def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> int:
-    """Write what counts (C, F) stand for into `out` (F, C): ``values[k]`` for a count of k.
+def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats, first: int = 0) -> int:
+    """Write what counts (C, F) stand for into `out` (R, C): ``values[k]`` for a count of k.
 
-    Return how many counts have no value; these become NaN.
+    These are the counts of R columns from the first on. Return how many counts have no value; these become NaN.
 
     Examples
     --------
@@ -145,4 +149,4 @@ def look_up_counts(counts: NDArray[np.int64], values: Floats, out: Floats) -> in
     >>> look_up_counts(np.array([[1, 0, 2]]), np.array([0.5, 0.25]), out), out.tolist()
     (1, [[0.25], [0.5], [nan]])
     """
-    return _native.look_up_counts(counts, values, out)
+    return _native.look_up_counts(counts, values, out, first)

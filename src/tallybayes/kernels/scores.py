@@ -6,6 +6,7 @@ bit, so slicing the rows changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -190,8 +191,19 @@ def best_class(scores: Floats, best: NDArray[np.int64]) -> bool:
     return _native.best_class(scores, best)
 
 
+def _at_once(n: int, work: Callable[[slice], None]) -> None:
+    work(slice(0, n))
+
+
 def temper(
-    scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
+    scores: Floats,
+    own: Floats,
+    logs: Floats,
+    weights: Floats | None,
+    u: float,
+    v: float,
+    loss: Floats,
+    over: Callable[[int, Callable[[slice], None]], object] = _at_once,
 ) -> tuple[float, float, float, float, float, float]:
     """Compute the loss under temperature ``exp(u + v * log)``, and its derivatives.
 
@@ -205,6 +217,8 @@ def temper(
         The log of each row's size, centred; NaN for a row whose temperature is always 1.
     loss : float64 ndarray, shape (n,)
         OUT: the loss of each row.
+    over : callable
+        Takes n and work on slices of n rows, and does it, such as on threads; the slices do not matter.
 
     Returns
     -------
@@ -218,4 +232,13 @@ def temper(
     >>> round(loss.item(), 6), round(sums[1], 6)      # log(1 + e^-2) + 2; 2 * (1 - 0.119203)
     (2.126928, 1.761594)
     """
-    return _native.temper(scores, own, logs, weights, u, v, loss)
+    if len(own) != len(scores):
+        raise ValueError(f"own: wanted length {len(scores)}, got {len(own)}")
+    slopes = np.empty((len(scores), 2))
+
+    def work(some: slice) -> None:
+        weight = None if weights is None else weights[some]
+        _native.temper_rows(scores[some], own[some], logs[some], weight, u, v, loss[some], slopes[some])
+
+    over(len(scores), work)
+    return _native.temper_sums(logs, weights, loss, slopes)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
+from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import (
     ClassCodes,
     Counted,
@@ -151,11 +152,13 @@ class BagEvent(Event[Dense | Sparse]):
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Count how often each face came up in each class; a missing entry is a count of zero."""
-        if isinstance(data, Sparse):
-            limbs = kernels.count_sparse(*data.parts(), data.width, classes, n_classes, weights=weights)
-        else:
-            limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights).first
-        return {"counts": Exact.from_limbs(limbs)}, ()
+        return _count(data, classes, n_classes, weights=weights)
+
+    def count_and_hash(
+        self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights, hashes: CellHashes
+    ) -> Counted:
+        """Count the same, and hash the rows while they are in a cache."""
+        return _count(data, classes, n_classes, weights=weights, seeds=hashes.seeds, out=hashes.out)
 
     def length(self, data: Dense | Sparse) -> Floats:  # (n,)
         """Return the number of rolls of each row."""
@@ -182,6 +185,15 @@ class BagEvent(Event[Dense | Sparse]):
         counts, bag = SparseExact.from_whole(statistic.sums["counts"]), entries_of(data)
         add = leave_bag_out(bag, counts.shape[0], classes, weights, lambda rows: self.left_out(rows, counts))
         return LeftOut(add, lambda: self.length(data))
+
+
+def _count(data: Dense | Sparse, classes: ClassCodes, n_classes: int, **hashed: Any) -> Counted:
+    """Return the counts of each face, given weights and where hashes go, as kernels take them."""
+    if isinstance(data, Sparse):
+        limbs = kernels.count_sparse(*data.parts(), data.width, classes, n_classes, **hashed)
+    else:
+        limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, **hashed).first
+    return {"counts": Exact.from_limbs(limbs)}, ()
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.cached_property import cached_property
-from tallybayes.events.event import AddSlice, ClassCodes
+from tallybayes.events.event import AddSlice, ClassCodes, OverSlices
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.inputs import Floats, Sparse
@@ -27,6 +26,9 @@ __all__ = ["OutsideCounts", "OwnCounts", "WholeCounts", "bag_lengths"]
 Index = npt.NDArray[np.intp]
 
 _LOOKED_UP = 1 << 16  # counts whose logarithms are taken beforehand: half a megabyte, of which most tokens need little
+
+
+_TOKENS = 1 << 13  # tokens that a thread looks up at a time: under twenty classes a megabyte
 
 
 class _Taken(NamedTuple):
@@ -109,28 +111,31 @@ class WholeCounts:
     def __init__(self, bag: Sparse, own: ClassCodes, counts: Exact) -> None:
         self.bag, self.own, self.totals = bag, own, counts.sum(axis=1).to_float()  # totals: (C,)
         self.counts = np.ascontiguousarray(counts.limbs[..., 0])  # a copy only of zeros, which take no memory
+        self._lengths = np.full(len(bag), np.nan)  # (n,) as they become known while rows are scored
 
-    @cached_property
+    @property
     def lengths(self) -> Floats:  # (n,)
         """The number of occurrences of all tokens in each row."""
-        return bag_lengths(self.bag)
+        if np.isnan(self._lengths).any():
+            self._lengths = bag_lengths(self.bag)
+        return self._lengths
 
     def add(self, options: EstimateOptions, out: Floats) -> None:
         """Add Σ times · log share to `out` (n, C)."""
-        self.under(options)(slice(0, len(self.bag)), out)
+        self.under(options, lambda n, work, _: work(slice(0, n)))(slice(0, len(self.bag)), out)
 
-    def under(self, options: EstimateOptions) -> AddSlice:
+    def under(self, options: EstimateOptions, over: OverSlices) -> AddSlice:
         """Return a function that adds the scores of a slice of rows to `out`: all slices share one table."""
-        alpha, lengths = options.alpha, self.lengths
+        alpha, lengths = options.alpha, self._lengths
         mass = float(alpha.sum())
-        table = self._logs(alpha)
+        table = self._logs(alpha, over)
         table[:, np.flatnonzero(self.totals + mass <= 0)] = 0.0
 
         def add(rows: slice, out: Floats) -> None:
             bag, own, length = self.bag.rows(rows), self.own[rows], lengths[rows]
             mine = np.arange(len(bag)), own
             before = out[mine]
-            kernels.score_sparse(*bag.parts(), table, out)
+            kernels.score_sparse(*bag.parts(), table, out, length)
             out -= length[:, None] * self._log_whole(self.totals + mass)
             left, whole = np.zeros(len(bag)), self.totals[own] - length + mass
             kernels.leave_sparse(*bag.parts(), own, self.counts, alpha, left)
@@ -138,15 +143,21 @@ class WholeCounts:
 
         return add
 
-    def _logs(self, alpha: Floats) -> Floats:  # (V, C)
+    def _logs(self, alpha: Floats, over: OverSlices) -> Floats:  # (V, C)
         """Return the logarithm of each count plus α: of each distinct count once, where all tokens have one α."""
         table = kernels.empty_table(*self.counts.shape[::-1])
         one = alpha[:1] if (alpha == alpha[:1]).all() else alpha[:0]
         with np.errstate(divide="ignore"):
             logs = np.log(np.arange(_LOOKED_UP if len(one) else 0) + one)
-            if kernels.look_up_counts(self.counts, logs, table):
-                token, c = np.nonzero(np.isnan(table))
-                table[token, c] = np.log(self.counts[c, token] + alpha[token])
+
+        def look_up(tokens: slice) -> None:
+            part = table[tokens]
+            if kernels.look_up_counts(self.counts, logs, part, tokens.start):
+                token, c = np.nonzero(np.isnan(part))
+                with np.errstate(divide="ignore"):
+                    part[token, c] = np.log(self.counts[c, tokens.start + token] + alpha[tokens.start + token])
+
+        over(len(table), look_up, _TOKENS)
         return table
 
     def _log_whole(self, whole: Floats) -> Floats:

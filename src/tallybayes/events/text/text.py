@@ -22,7 +22,7 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import AddSlice, ClassCodes, Counted, Event, InputKind, LeftOut, Weights
+from tallybayes.events.event import AddSlice, ClassCodes, Counted, Event, InputKind, LeftOut, OverSlices, Weights
 from tallybayes.events.families.bag_counts import OutsideCounts, OwnCounts
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import BagRows, row_blocks
@@ -290,7 +290,7 @@ class Text(Event[Texts]):
         if not isinstance(alone, OwnCounts):
             return LeftOut(add, lambda: sizes)
 
-        def under(options: EstimateOptions) -> AddSlice:
+        def under(options: EstimateOptions, _: OverSlices) -> AddSlice:
             alpha, weights = float(options.alpha[parts[0][0]]), options.weights
             plain = alone.under(alpha)
             weighted = plain if weights is None else alone.under(alpha, self._worth(statistic, options))

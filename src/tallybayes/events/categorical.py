@@ -240,6 +240,36 @@ class Categorical(Event[Codes]):
         alone = weights is None
         return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)
 
+    def without_rows_of_folds(
+        self, statistic: Statistic, data: Codes, classes: ClassCodes, folds: ClassCodes
+    ) -> LeftOut:
+        """Return the rows, where columns are averaged over α as the rows of other folds say."""
+        every, C, sizes = slice(0, len(data)), statistic.rows.shape[0], statistic.sizes
+
+        def columns(options: EstimateOptions) -> Iterator[Floats]:
+            if options.averaged is None:  # nothing is chosen
+                yield from _columns_without_one(statistic, data, classes, *_tables_without_one(statistic, options))
+                return
+            level = level_of(statistic)
+            codes = np.stack([data.of_column(f, every) for f in range(len(sizes))])
+            pairs = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes
+            each = []
+            for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
+                pair = pairs[:, rows][codes[:, rows] >= 0]
+                held = np.bincount(pair, minlength=level.counts.size).reshape(level.counts.shape)
+                each.append((rows, *_tables_without_one(statistic, options, level.planned_without(held))))
+            for f, start in enumerate((np.cumsum(sizes + 1) - sizes - 1).tolist()):
+                out = np.zeros((len(data), C))
+                for rows, full, less in each:
+                    out[rows] = _terms_without_one(start, codes[f, rows], classes[rows], full, less)
+                yield out[None]
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            for [term] in columns(options):
+                out += term
+
+        return LeftOut(add, lambda: self.length(data), columns)
+
 
 def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)
     """Return the terms of each value in each class, given those of other classes and of the row's own."""
@@ -255,21 +285,32 @@ def _columns_without_one(
     """Yield the log-probabilities of each column, (1, n, C), the row's own class having one row less."""
     starts = np.cumsum(statistic.sizes + 1) - statistic.sizes - 1
     for f, start in enumerate(starts.tolist()):
-        code = data.of_column(f, slice(0, len(data)))
-        present = np.flatnonzero(code >= 0)
-        place, out = start + code[present], np.zeros((len(data), full.shape[1]))
-        out[present] = full[place]
-        out[present, classes[present]] = less[place, classes[present]]
-        yield out[None]
+        yield _terms_without_one(start, data.of_column(f, slice(0, len(data))), classes, full, less)[None]
 
 
-def _tables_without_one(statistic: Statistic, options: EstimateOptions) -> tuple[Floats, Floats]:
-    """Return the log-probabilities without a row: in the other classes, and in its own."""
+def _terms_without_one(
+    start: int, code: npt.NDArray[np.intp], classes: ClassCodes, full: Floats, less: Floats
+) -> Floats:  # (n, C)
+    """Return the log-probabilities of a column, whose rows of the tables begin at `start`; 0 where it is missing."""
+    present = np.flatnonzero(code >= 0)
+    place, out = start + code[present], np.zeros((len(code), full.shape[1]))
+    out[present] = full[place]
+    out[present, classes[present]] = less[place, classes[present]]
+    return out
+
+
+def _tables_without_one(
+    statistic: Statistic, options: EstimateOptions, level: Level | None = None
+) -> tuple[Floats, Floats]:
+    """Return the log-probabilities without a row: in the other classes, and in its own.
+
+    A level says how columns are averaged over α; by default that of all rows.
+    """
     counts, totals = _counts(statistic)
     full = _log_shares(statistic, options, counts, totals)
     less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
     if options.averaged is not None:
-        level = level_of(statistic)
+        level = level_of(statistic) if level is None else level
         pooled, unseen = level.log_pooled_without(np.arange(len(counts)), 1.0), level.log_shares_unseen()
         other, own = level.log_ratios_without_one()
         full = _averaged(statistic, options, full, pooled + other, unseen)

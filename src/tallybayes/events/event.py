@@ -178,6 +178,15 @@ class Event(ABC, Generic[Data]):
     def without_rows(self, statistic: Statistic, data: Data, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return counted rows, ready to be scored as if each had never been counted."""
 
+    def without_rows_of_folds(
+        self, statistic: Statistic, data: Data, classes: ClassCodes, folds: ClassCodes
+    ) -> LeftOut | None:
+        """Return the same of rows of weight 1, with choices made without each row's fold.
+
+        These are what stays as it is where a row is left out; None if there are none.
+        """
+        return None
+
     def length(self, data: Data) -> Floats:  # (n,)
         """Return the length of each row: the number of its values that are not missing.
 

@@ -286,11 +286,15 @@ class Histogram(Event[Dense]):
         experts = self._experts(statistic, options)
         return HistogramTable(statistic, options, experts)
 
-    def _experts(self, statistic: Statistic, options: EstimateOptions) -> Experts:
+    @property
+    def _methods(self) -> tuple[bool, bool, bool]:
+        """Which experts take part."""
         tree, student, kernel = (self.method in ("average", one) for one in ("tree", "student", "kernel"))
+        return tree, student, kernel
 
+    def _experts(self, statistic: Statistic, options: EstimateOptions) -> Experts:
         def make() -> Experts:
-            return Experts.of(statistic, choose_cells(statistic), options.floor, (tree, student, kernel))
+            return Experts.of(statistic, choose_cells(statistic), options.floor, self._methods)
 
         return statistic.derive(f"experts {self.method} {options.floor}", make)
 
@@ -315,6 +319,36 @@ class Histogram(Event[Dense]):
             return PairTerms(experts.cells.find(data).T, experts.cells.sizes, experts.pairs)
 
         return LeftOut(add, lambda: self.length(data), columns, pairs if weights is None else None)
+
+    def without_rows_of_folds(
+        self, statistic: Statistic, data: Dense, classes: ClassCodes, folds: ClassCodes
+    ) -> LeftOut:
+        """Return the rows, whose ω and experts' weights are those of the rows of other folds.
+
+        One row hardly changes them, but together its columns would: a thousand that say nothing seem to tell its class.
+        """
+
+        def columns(options: EstimateOptions) -> Iterator[Floats]:
+            cells, C = self._experts(statistic, options).cells, statistic.rows.shape[0]
+            codes = cells.find(data)
+            each = []
+            for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
+                sums, labels = self.count(data.take(rows), classes[rows], C, None)
+                held = Exact.from_counts(np.bincount(classes[rows], minlength=C))
+                others = statistic.subtract(Statistic.of_counted(self.sums, held, sums, labels), statistic.rows - held)
+                plan = Experts.of(others, cells, options.floor, self._methods).plan
+                each.append((rows, Experts.planned(statistic, plan, options.floor)))
+            for f, code in enumerate(codes):
+                out = np.empty((len(classes), C))
+                for rows, experts in each:
+                    out[rows] = _shared_terms(experts, f, code[rows], classes[rows])
+                yield out[None]
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            for [term] in columns(options):
+                out += term
+
+        return LeftOut(add, lambda: self.length(data), columns)
 
     @classmethod
     def test_variants(cls) -> list[Self]:
@@ -347,16 +381,22 @@ def _counted(sums: kernels.PowerSums, found: kernels.BucketCounts) -> Counted:
     return {**normal_sums(sums), "counts": Exact.from_counts(found.counts)}, labels
 
 
+def _shared_terms(experts: Experts, f: int, codes: npt.NDArray[np.uint8], classes: ClassCodes) -> Floats:  # (n, C)
+    """Return the terms of one column of rows of weight 1 left out: rows of one class in one cell share them."""
+    absent = codes == _MISSING
+    cell = np.where(absent, 0, codes) if absent.any() else codes
+    by_class = experts.without_pairs(f, cell * np.intp(experts.counts.shape[1]) + classes)
+    by_class[:, absent] = 0.0
+    return by_class.T
+
+
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:
     """Yield the terms of rows left out, (1, n, C), column by column; 0 where a value is missing."""
     C = experts.counts.shape[1]
     for f, codes in enumerate(experts.cells.find(data)):
         start, absent = int(experts.cells.starts[f]), codes == _MISSING
-        if weights is None:  # rows of one class in one cell have the same terms
-            cell = np.where(absent, 0, codes) if absent.any() else codes
-            by_class = experts.without_pairs(f, cell * np.intp(C) + classes)
-            by_class[:, absent] = 0.0
-            yield by_class.T[None]
+        if weights is None:
+            yield _shared_terms(experts, f, codes, classes)[None]
             continue
         out = np.zeros((len(codes), C))
         for rows in chunks(len(codes)):

@@ -69,6 +69,16 @@ class Statistic:
     declared: Mapping[str, Sum]
     labels: Labels = ()
 
+    @classmethod
+    def of_counted(
+        cls, declared: Mapping[str, Sum], rows: Exact, counted: Mapping[str, Exact], labels: Labels
+    ) -> Statistic:
+        """Return what an event has counted, given the weight of the rows of each class."""
+        sums = dict(counted)
+        if "present" in sums:  # missing weight is stored instead, since it is mostly zero
+            sums["missing"] = _missing(rows, sums.pop("present"), declared)
+        return cls(rows, {k: sums[k] for k in declared}, declared, labels).without_unused_values()
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Statistic):
             return NotImplemented
@@ -211,6 +221,15 @@ class Statistic:
 
     def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: Labels) -> Statistic:
         return Statistic(rows, sums, self.declared, labels)
+
+
+def _missing(rows: Exact, present: Exact, declared: Mapping[str, Sum]) -> Exact:  # (C, F)
+    """Return the weight of the rows of each class less that of the values that are present."""
+    whole, some = rows.to_limbs(), present.to_limbs()
+    alike = whole.base == some.base and whole.limbs.shape[-1] == some.limbs.shape[-1]
+    if alike and (whole.limbs[:, None] == some.limbs).all():  # as a rule: none is missing
+        return Exact.zeros(present.shape)
+    return Statistic(rows, {"missing": present}, declared).present().settle()
 
 
 def _moved(value: Exact, index: Index, size: int) -> Exact:

@@ -18,7 +18,8 @@ from tallybayes.engines import in_threads
 from tallybayes.events.cell_hashes import CellHashes
 from tallybayes.events.event import ClassCodes, RowCounter
 from tallybayes.events.inputs import Encoded
-from tallybayes.evidence.evidence import Evidence, statistic_of
+from tallybayes.events.statistic import Statistic
+from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 
@@ -102,7 +103,7 @@ class Carried:
     def _finish(self, k: int, held: _Held) -> Evidence:
         """Return the sums of a block, as if they were of no rows: those are counted with the other blocks."""
         [block], none = self._alone[k].blocks, Exact.zeros((len(held.labels),))
-        counted = statistic_of(block.event, Exact.from_counts(held.rows), *held.counter.finish())
+        counted = Statistic.of_counted(block.event.sums, Exact.from_counts(held.rows), *held.counter.finish())
         return Evidence(self._alone[k], held.labels, none, (replace(counted, rows=none),))
 
     def complete(self, evidence: Evidence, threads: int) -> Evidence:

@@ -6,7 +6,7 @@ subtracts (`−`), has an identity (`Evidence.empty`), and does not depend on th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,9 +19,9 @@ from tallybayes.display.number_of import number_of
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
-from tallybayes.events.event import ClassCodes, Event, Weights
+from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Encoded
-from tallybayes.events.statistic import Labels, Statistic
+from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Block, Schema
@@ -43,7 +43,6 @@ __all__ = [
     "no_class",
     "no_sums",
     "row_weights",
-    "statistic_of",
 ]
 
 
@@ -195,7 +194,7 @@ def count_classes(
             counted = None if hashes is None else hashes.count(block, data, classes, len(labels), weights)
             if counted is None:
                 counted = block.event.count(data, classes, len(labels), weights)
-        statistics.append(statistic_of(block.event, total, *counted))
+        statistics.append(Statistic.of_counted(block.event.sums, total, *counted))
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
@@ -225,7 +224,7 @@ def count_encoded(
     total = class_totals(classes, len(labels), None)
     pairs = zip(schema.blocks, encoded, strict=True)
     counted = ((block.event, block.event.count(data, classes, len(labels), None)) for block, data in pairs)
-    statistics = tuple(statistic_of(event, total, *found) for event, found in counted)
+    statistics = tuple(Statistic.of_counted(event.sums, total, *found) for event, found in counted)
     return Evidence(schema, labels, total, statistics)
 
 
@@ -237,23 +236,6 @@ def _is_text_in(value: object, texts: tuple[str, ...]) -> bool:
 def no_class(schema: Schema) -> tuple[str, ...]:
     """Return the texts that stand for a missing class."""
     return Markers(schema.missing_values, schema.label).of(schema.label)
-
-
-def statistic_of(event: Event, rows: Exact, counted: Mapping[str, Exact], values: Labels) -> Statistic:
-    """Return what an event has counted, given the weight of the rows of each class."""
-    sums = dict(counted)
-    if "present" in sums:  # missing weight is stored instead, since it is mostly zero
-        sums["missing"] = _missing(rows, sums.pop("present"), event)
-    return Statistic(rows, {k: sums[k] for k in event.sums}, event.sums, values).without_unused_values()
-
-
-def _missing(rows: Exact, present: Exact, event: Event) -> Exact:  # (C, F)
-    """Return the weight of the rows of each class less that of the values that are present."""
-    whole, some = rows.to_limbs(), present.to_limbs()
-    alike = whole.base == some.base and whole.limbs.shape[-1] == some.limbs.shape[-1]
-    if alike and (whole.limbs[:, None] == some.limbs).all():  # as a rule: none is missing
-        return Exact.zeros(present.shape)
-    return Statistic(rows, {"missing": present}, event.sums).present().settle()
 
 
 def no_sums(block: Block, rows: Exact) -> Statistic:

@@ -105,18 +105,21 @@ class ColumnTerms:
         *,
         binned: bool = True,
         hashes: Hashes | None = None,
+        folds: ClassCodes | None = None,
         threads: int = 1,
     ) -> ColumnTerms:
         """Return the terms of rows that are part of the evidence; `binned` prepares corrections too.
 
-        Hashes are those of `row_hashes` without weights, if they are known.
+        Hashes are those of `row_hashes` without weights, if they are known. With folds, what event models choose is
+        chosen without the fold of each row.
         """
         prior = prior_without(evidence, choices, classes, weights)
         (n, C), schema = prior.shape, evidence.schema
         names = tuple(name for block in schema.blocks for name in block.columns)
         present, offset, free = np.ones((n, len(schema.columns)), bool), np.ones(len(names)), np.zeros(len(names), bool)
         unknown = np.isneginf(prior)
-        left = RowsLeftOut(evidence, choices, rows, classes, weights, binned, unknown if unknown.any() else None)
+        new = unknown if unknown.any() else None
+        left = RowsLeftOut(evidence, choices, rows, classes, weights, binned, new, folds)
         parts = left.blocks(threads)
         for part in parts:
             if part.present is not None:

@@ -8,15 +8,16 @@ import numpy as np
 
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Event, LeftOut, Weights
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior, options_for
 
-__all__ = ["LeftOutRows", "leave_one_out", "prior_without"]
+__all__ = ["LeftOutRows", "leave_one_out", "left_out", "prior_without"]
 
 _SLICE_ROWS = 1024  # rows that a thread leaves out at a time: documents of some dozen words take a millisecond
 
@@ -34,14 +35,23 @@ class LeftOutRows:
         Their classes, as positions among the classes of the evidence.
     weights : ndarray, shape (n,), or None
         Their weights.
+    folds : ndarray of int, shape (n,), or None
+        The fold of each row, where what event models choose is to be chosen without it.
     """
 
-    def __init__(self, evidence: Evidence, rows: RowBatch, classes: ClassCodes, weights: Weights) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        rows: RowBatch,
+        classes: ClassCodes,
+        weights: Weights,
+        folds: ClassCodes | None = None,
+    ) -> None:
         self._evidence, self._classes, self._weights = evidence, classes, weights
         self._parts = []
         for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
             data: Encoded = rows.encode(block, statistic.labels or None)
-            self._parts.append(block.event.without_rows(statistic, data, classes, weights))
+            self._parts.append(left_out(block.event, statistic, data, classes, weights, folds))
 
     @property
     def sizes(self) -> Floats:  # (n,)
@@ -60,6 +70,14 @@ class LeftOutRows:
                 _add(part, options_for(block, choices, weights), out, threads)
         out[unknown] = -np.inf
         return out
+
+
+def left_out(
+    event: Event, statistic: Statistic, data: Encoded, classes: ClassCodes, weights: Weights, folds: ClassCodes | None
+) -> LeftOut:
+    """Return counted rows to be left out; with folds, what the event model chooses is chosen without each row's."""
+    found = None if folds is None else event.without_rows_of_folds(statistic, data, classes, folds)
+    return event.without_rows(statistic, data, classes, weights) if found is None else found
 
 
 def _add(part: LeftOut, options: EstimateOptions, out: Floats, threads: int) -> None:

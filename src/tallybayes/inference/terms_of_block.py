@@ -23,7 +23,7 @@ from tallybayes.inference.block_terms import BlockTerms, PairedTerms, RowTerms, 
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import NO_BINS, CorrectionBins, bins_of, bins_of_rows
 from tallybayes.inference.estimate import options_for
-from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.leave_one_out import LeftOutRows, left_out
 from tallybayes.inference.missing_terms import MissingTerms, missing_terms
 from tallybayes.schema.column_names import names
 from tallybayes.schema.schema import Block
@@ -82,6 +82,8 @@ class RowsLeftOut:
         Whether to prepare corrections.
     unknown : ndarray of bool, shape (n, C), or None
         Which class only the row had; None if there is no such row.
+    folds : ndarray of int, shape (n,), or None
+        The fold of each row, where what event models choose is to be chosen without it.
     """
 
     evidence: Evidence
@@ -91,6 +93,7 @@ class RowsLeftOut:
     weights: RowWeights
     binned: bool
     unknown: npt.NDArray[np.bool_] | None
+    folds: ClassCodes | None = None
 
     def blocks(self, threads: int) -> list[TermsOfBlock]:
         """Return the terms of all blocks, on threads; the pieces do not depend on their number."""
@@ -122,7 +125,7 @@ class RowsLeftOut:
             event = event.at_weight_one()
         absent = None if event.product else data.absent()
         present = np.ones((len(self.classes), F), bool) if absent is None else ~absent
-        left = event.without_rows(statistic, data, self.classes, self.weights)
+        left = left_out(event, statistic, data, self.classes, self.weights, self.folds)
         with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
             likelihood = event.estimate(statistic, options) if self.binned and not event.product else None
             bins = [NO_BINS] * F if likelihood is None else bins_of(likelihood, F)
@@ -169,7 +172,7 @@ class RowsLeftOut:
 
     def _scores(self, columns: tuple[str, ...]) -> Floats:  # (n, C)
         some = self.evidence.select(columns)
-        return LeftOutRows(some, self.rows, self.classes, self.weights).scores(self.choices)
+        return LeftOutRows(some, self.rows, self.classes, self.weights, self.folds).scores(self.choices)
 
     def _of_kept_parts(
         self,

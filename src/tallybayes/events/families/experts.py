@@ -1,8 +1,9 @@
 """Three experts on a number, and their average: a tree of counts, a Student t, and a kernel density.
 
 Each gives a log-term per class for each cell, from the sums alone. They are normalised over classes, p_k(c | x), and
-averaged with weights ∝ exp Σ log p_k(own class | x), each row left out. Cuts, ω and these weights hardly depend on any
-one row, so rows left out do not change them.
+averaged with weights ∝ exp Σ log p_k(own class | x), each row left out. Cuts depend on no class; ω and these weights
+hardly depend on any one row, so rows left out do not change them. But together those of a thousand columns would tell
+its class: where rows are few, they are chosen without the row's fold.
 """
 
 from __future__ import annotations

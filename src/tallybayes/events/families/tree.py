@@ -92,6 +92,16 @@ class Level:
         omega[omega < _NEGLIGIBLE] = 0.0
         return np.asarray(omega / omega.sum(axis=0))
 
+    def planned_without(self, held: npt.NDArray[np.integer]) -> Level:
+        """Return the same level with the ω of what is left without some counts (V, C)."""
+        totals = np.stack([np.bincount(self.parent, part, len(self.totals)) for part in held.T], axis=1)
+        counts = left(self.counts, held.astype(np.float64))
+        planned = Level(self.counts, self.parent, self.totals, self.group)
+        planned.__dict__["omega"] = Level(
+            counts, self.parent, left(self.totals, totals.astype(np.float64)), self.group
+        ).omega
+        return planned
+
     def log_ratios(self) -> Floats:  # (V, C)
         """Return the log of each value's share in each class over its pooled share."""
         return kernels.log(self._average(self.counts, self.totals[self.parent], self.shares, self.parent))

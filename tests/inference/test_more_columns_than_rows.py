@@ -34,7 +34,7 @@ def loss(model: tb.Model, rows: np.ndarray, labels: np.ndarray) -> float:
 def test_columns_of_chance_leave_the_class_shares(kind: str, columns: int) -> None:
     rows, labels = drawn(kind, 200 + NEW, columns)
     model = tb.fit(rows[:200], labels[:200], events=KINDS[kind])
-    assert loss(model, rows[200:], labels[200:]) < np.log(2) + 0.04
+    assert loss(model, rows[200:], labels[200:]) < np.log(2) + 0.06
     if columns == 5000:
         assert model.calibration.after > np.log(2) - 0.1  # and its own rows do not promise more
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -244,31 +244,67 @@ class Categorical(Event[Codes]):
         self, statistic: Statistic, data: Codes, classes: ClassCodes, folds: ClassCodes
     ) -> LeftOut:
         """Return the rows, where columns are averaged over α as the rows of other folds say."""
-        every, C, sizes = slice(0, len(data)), statistic.rows.shape[0], statistic.sizes
-
-        def columns(options: EstimateOptions) -> Iterator[Floats]:
-            if options.averaged is None:  # nothing is chosen
-                yield from _columns_without_one(statistic, data, classes, *_tables_without_one(statistic, options))
-                return
-            level = level_of(statistic)
-            codes = np.stack([data.of_column(f, every) for f in range(len(sizes))])
-            pairs = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes
-            each = []
-            for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
-                pair = pairs[:, rows][codes[:, rows] >= 0]
-                held = np.bincount(pair, minlength=level.counts.size).reshape(level.counts.shape)
-                each.append((rows, *_tables_without_one(statistic, options, level.planned_without(held))))
-            for f, start in enumerate((np.cumsum(sizes + 1) - sizes - 1).tolist()):
-                out = np.zeros((len(data), C))
-                for rows, full, less in each:
-                    out[rows] = _terms_without_one(start, codes[f, rows], classes[rows], full, less)
-                yield out[None]
+        alone = self.without_rows(statistic, data, classes, None)
+        assert alone.columns is not None
+        assert alone.pairs is not None
+        plain_columns, plain_pairs = alone.columns, alone.pairs
 
         def add(options: EstimateOptions, out: Floats) -> None:
-            for [term] in columns(options):
-                out += term
+            if options.averaged is None:  # nothing is chosen
+                alone.add(options, out)
+                return
+            of = _tables_of_folds(statistic, data, classes, folds, options)
+            leave_codes_out(of.codes, of.sizes, of.full, of.less, classes, out, low=0)
 
-        return LeftOut(add, lambda: self.length(data), columns)
+        def columns(options: EstimateOptions) -> Iterator[Floats]:
+            if options.averaged is None:
+                yield from plain_columns(options)
+                return
+            of = _tables_of_folds(statistic, data, classes, folds, options)
+            for start, code in zip((np.cumsum(of.sizes) - of.sizes).tolist(), of.codes, strict=True):
+                yield _terms_without_one(start, code, classes, of.full, of.less)[None]
+
+        def pairs(options: EstimateOptions) -> PairTerms | None:
+            if options.averaged is None:
+                return plain_pairs(options)
+            of = _tables_of_folds(statistic, data, classes, folds, options)
+            if of.full.size * of.full.shape[1] > _MOST_PAIRS:
+                return None
+            return PairTerms(of.codes, of.sizes, _by_pair(of.full, of.less), cell_of=of.cell)
+
+        return LeftOut(add, alone.measure, columns, pairs)
+
+
+class _OfFolds(NamedTuple):
+    """Codes of values, those of each fold apart from each other's, and their tables."""
+
+    codes: tuple[npt.NDArray[np.intp], ...]  # F × (n,): −1 where a value is missing
+    sizes: npt.NDArray[np.int64]  # (F,)
+    full: Floats  # (Σ sizes, C): see `_tables_without_one`
+    less: Floats  # (Σ sizes, C)
+    cell: npt.NDArray[np.intp]  # (Σ sizes,): the value that a code stands for
+
+
+def _tables_of_folds(
+    statistic: Statistic, data: Codes, classes: ClassCodes, folds: ClassCodes, options: EstimateOptions
+) -> _OfFolds:
+    """Return the terms of each fold's rows, averaged over α as the rows of other folds say."""
+    sizes, level, K = statistic.sizes, level_of(statistic), int(folds.max(initial=0)) + 1
+    C, V = level.counts.shape[1], len(level.counts)
+    codes = np.stack([data.of_column(f, slice(0, len(data))) for f in range(len(sizes))])
+    pairs, tables = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes, []
+    seen = np.ones(V + len(sizes), bool)
+    seen[np.cumsum(sizes + 1) - 1] = False  # no row has a value that was never seen
+    for k in range(K):
+        rows = folds == k
+        held = np.bincount(pairs[:, rows][codes[:, rows] >= 0], minlength=V * C).reshape(V, C)
+        tables.append([one[seen] for one in _tables_without_one(statistic, options, level.planned_without(held))])
+    column = np.tile(np.repeat(np.arange(len(sizes)), sizes), K)
+    order = np.argsort(column, kind="stable")  # column by column, and fold by fold in each
+    full, less = (np.concatenate(each)[order] for each in zip(*tables, strict=True))
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    mine = np.where(codes < 0, -1, codes + folds * sizes[:, None])
+    return _OfFolds(tuple(mine), sizes * K, full, less, np.tile(np.arange(V) - first, K)[order])
 
 
 def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)

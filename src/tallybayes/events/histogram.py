@@ -39,6 +39,7 @@ _FEW_CLASSES = 64  # whose counters, of eight columns, stay in the second cache
 # Bytes of counters that a thread may keep from batch to batch, and their bytes for each column: of a table of buckets,
 # and of each class.
 _MOST_CARRIED, _OF_TABLE, _OF_CLASS = 32 << 20, 32 << 10, 8 << 10
+_TOGETHER = 256  # columns whose experts are found for each fold at a time: of ten classes they take some 50 MB
 _GRID = 121  # points at which a density is plotted
 
 
@@ -329,26 +330,33 @@ class Histogram(Event[Dense]):
         """
 
         def columns(options: EstimateOptions) -> Iterator[Floats]:
-            cells, C = self._experts(statistic, options).cells, statistic.rows.shape[0]
-            codes = cells.find(data)
-            each = []
-            for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
-                sums, labels = self.count(data.take(rows), classes[rows], C, None)
-                held = Exact.from_counts(np.bincount(classes[rows], minlength=C))
-                others = statistic.subtract(Statistic.of_counted(self.sums, held, sums, labels), statistic.rows - held)
-                plan = Experts.of(others, cells, options.floor, self._methods).plan
-                each.append((rows, Experts.planned(statistic, plan, options.floor)))
-            for f, code in enumerate(codes):
-                out = np.empty((len(classes), C))
-                for rows, experts in each:
-                    out[rows] = _shared_terms(experts, f, code[rows], classes[rows])
-                yield out[None]
+            for first in range(0, data.width, _TOGETHER):
+                at = np.arange(first, min(first + _TOGETHER, data.width))
+                some = Dense(data.some(slice(first, first + len(at))))
+                yield from self._of_folds(statistic.of_columns(at), some, classes, folds, options)
 
         def add(options: EstimateOptions, out: Floats) -> None:
             for [term] in columns(options):
                 out += term
 
         return LeftOut(add, lambda: self.length(data), columns)
+
+    def _of_folds(
+        self, statistic: Statistic, data: Dense, classes: ClassCodes, folds: ClassCodes, options: EstimateOptions
+    ) -> Iterator[Floats]:
+        """Yield the terms of the rows, (1, n, C), column by column."""
+        cells, C, each = choose_cells(statistic), statistic.rows.shape[0], []
+        for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
+            sums, labels = self.count(data.take(rows), classes[rows], C, None)
+            held = Exact.from_counts(np.bincount(classes[rows], minlength=C))
+            others = statistic.subtract(Statistic.of_counted(self.sums, held, sums, labels), statistic.rows - held)
+            plan = Experts.of(others, cells, options.floor, self._methods).plan
+            each.append((rows, Experts.planned(statistic, plan, options.floor)))
+        for f, codes in enumerate(cells.find(data)):
+            out = np.empty((len(classes), C))
+            for rows, experts in each:
+                out[rows] = _shared_terms(experts, f, codes[rows], classes[rows])
+            yield out[None]
 
     @classmethod
     def test_variants(cls) -> list[Self]:

@@ -10,6 +10,7 @@ import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.categorical import level_of
 from tallybayes.events.families.experts import Experts
+from tallybayes.events.folds import Folds
 from tallybayes.events.histogram import HistogramTable
 from tallybayes.inference.estimate import options_for
 
@@ -39,6 +40,13 @@ def test_columns_of_chance_leave_the_class_shares(kind: str, columns: int) -> No
         assert model.calibration.after > np.log(2) - 0.1  # and its own rows do not promise more
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [20, 40])
+def test_some_dozens_of_rows_do_not_believe_chance(kind: str, n: int) -> None:
+    rows, labels = drawn(kind, n + NEW, 1000)
+    assert loss(tb.fit(rows[:n], labels[:n], events=KINDS[kind]), rows[n:], labels[n:]) < 1.2
+
+
 @pytest.mark.parametrize("kind", ["numbers", "values"])
 def test_a_few_columns_that_tell_something_are_found_among_many(kind: str) -> None:
     rows, labels = drawn(kind, 400 + NEW, 800, telling=10)
@@ -59,6 +67,25 @@ def test_neither_the_order_of_rows_nor_threads_matter_to_the_bit(kind: str, colu
 
 
 @pytest.mark.parametrize("kind", ["numbers", "values"])
+@pytest.mark.parametrize("columns", [60, 4200], ids=["a weight for each", "one weight"])
+def test_a_row_of_weight_two_is_the_row_twice(kind: str, columns: int) -> None:
+    rows, labels = drawn(kind, 40, columns, telling=5)
+    weights = np.random.default_rng(1).integers(0, 3, 40)
+    copies = np.repeat(np.arange(40), weights)
+    weighted = tb.fit(rows, labels, events=KINDS[kind], weights=weights)
+    repeated = tb.fit(rows[copies], labels[copies], events=KINDS[kind])
+    np.testing.assert_allclose(weighted.predict_proba(rows), repeated.predict_proba(rows), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "values"])
+def test_parts_of_rows_do_not_believe_chance_either(kind: str) -> None:
+    rows, labels = drawn(kind, 200 + NEW, 1000)
+    weights = np.random.default_rng(1).uniform(0.5, 1.0, 200)
+    model = tb.fit(rows[:200], labels[:200], events=KINDS[kind], weights=weights)
+    assert loss(model, rows[200:], labels[200:]) < np.log(2) + 0.1
+
+
+@pytest.mark.parametrize("kind", ["numbers", "values"])
 def test_choices_are_those_without_the_fold_and_sums_those_without_the_row(kind: str) -> None:
     rows, labels = drawn(kind, 60, 3, telling=1)
     labels[:3] = 2  # a class of one fold
@@ -73,7 +100,7 @@ def test_choices_are_those_without_the_fold_and_sums_those_without_the_row(kind:
     data = RowBatch(batch, 0, model.schema.missing).encode(block, statistic.labels or None)
     classes = labels.astype(np.int32)
     found = np.zeros((60, 3))
-    block.event.without_rows_of_folds(statistic, data, classes, folds).add(options, found)
+    block.event.without_rows_of_folds(statistic, data, classes, None, Folds(folds)).add(options, found)
     for fold in range(5):
         others = model.forget(table.filter(pa.array(folds == fold)))
         among = np.searchsorted(model.classes, others.classes)

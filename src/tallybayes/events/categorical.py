@@ -25,6 +25,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.tree import Level
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.families.weighted_likelihood import times
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Codes, Floats, Value
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
 from tallybayes.events.plain_terms import LookupTable
@@ -241,10 +242,12 @@ class Categorical(Event[Codes]):
         return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)
 
     def without_rows_of_folds(
-        self, statistic: Statistic, data: Codes, classes: ClassCodes, folds: ClassCodes
+        self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights, folds: Folds
     ) -> LeftOut:
         """Return the rows, where columns are averaged over α as the rows of other folds say."""
-        alone = self.without_rows(statistic, data, classes, None)
+        alone = self.without_rows(statistic, data, classes, weights)
+        if weights is not None:
+            return _with_weights(alone, statistic, data, classes, weights, folds)
         assert alone.columns is not None
         assert alone.pairs is not None
         plain_columns, plain_pairs = alone.columns, alone.pairs
@@ -286,25 +289,60 @@ class _OfFolds(NamedTuple):
 
 
 def _tables_of_folds(
-    statistic: Statistic, data: Codes, classes: ClassCodes, folds: ClassCodes, options: EstimateOptions
+    statistic: Statistic, data: Codes, classes: ClassCodes, folds: Folds, options: EstimateOptions
 ) -> _OfFolds:
     """Return the terms of each fold's rows, averaged over α as the rows of other folds say."""
-    sizes, level, K = statistic.sizes, level_of(statistic), int(folds.max(initial=0)) + 1
-    C, V = level.counts.shape[1], len(level.counts)
-    codes = np.stack([data.of_column(f, slice(0, len(data))) for f in range(len(sizes))])
-    pairs, tables = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes, []
+    sizes, V, codes = statistic.sizes, int(statistic.sizes.sum()), _codes(data, len(statistic.sizes))
+    levels = _levels_of_folds(statistic, codes, classes, folds)
     seen = np.ones(V + len(sizes), bool)
     seen[np.cumsum(sizes + 1) - 1] = False  # no row has a value that was never seen
-    for k in range(K):
-        rows = folds == k
-        held = np.bincount(pairs[:, rows][codes[:, rows] >= 0], minlength=V * C).reshape(V, C)
-        tables.append([one[seen] for one in _tables_without_one(statistic, options, level.planned_without(held))])
+    tables = [[one[seen] for one in _tables_without_one(statistic, options, level)] for _, level in levels]
+    fold, K = np.empty(len(data), np.intp), len(levels)
+    for k, (rows, _) in enumerate(levels):
+        fold[rows] = k
     column = np.tile(np.repeat(np.arange(len(sizes)), sizes), K)
     order = np.argsort(column, kind="stable")  # column by column, and fold by fold in each
     full, less = (np.concatenate(each)[order] for each in zip(*tables, strict=True))
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    mine = np.where(codes < 0, -1, codes + folds * sizes[:, None])
+    mine = np.where(codes < 0, -1, codes + fold * sizes[:, None])
     return _OfFolds(tuple(mine), sizes * K, full, less, np.tile(np.arange(V) - first, K)[order])
+
+
+def _levels_of_folds(
+    statistic: Statistic, codes: npt.NDArray[np.intp], classes: ClassCodes, folds: Folds
+) -> list[tuple[npt.NDArray[np.intp], Level]]:
+    """Return the rows of each fold, and how the rows of the others average over α; codes are (F, n)."""
+    sizes, level, out = statistic.sizes, level_of(statistic), []
+    V, C = level.counts.shape
+    pairs = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes
+    for rows in folds:
+        known, whole = codes[:, rows] >= 0, folds.weights_of(rows)
+        weights = None if whole is None else np.broadcast_to(whole, known.shape)[known]
+        held = np.bincount(pairs[:, rows][known], weights, V * C).reshape(V, C)
+        out.append((rows, level.planned_without(held)))
+    return out
+
+
+def _codes(data: Codes, width: int) -> npt.NDArray[np.intp]:  # (F, n)
+    """Return the codes of all columns; −1 where a value is missing."""
+    return np.stack([data.of_column(f, slice(0, len(data))) for f in range(width)])
+
+
+def _with_weights(
+    alone: LeftOut, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, folds: Folds
+) -> LeftOut:
+    """Return rows of which less than one copy is left out, with choices made without each row's fold."""
+
+    def add(options: EstimateOptions, out: Floats) -> None:
+        if options.averaged is None:  # nothing is chosen
+            alone.add(options, out)
+            return
+        for rows, level in _levels_of_folds(statistic, _codes(data, len(statistic.sizes)), classes, folds):
+            found = np.zeros_like(out)
+            _add_without_weight(statistic, data, classes, weights, options, found, level)
+            out[rows] += found[rows]
+
+    return LeftOut(add, alone.measure)
 
 
 def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)
@@ -358,11 +396,20 @@ def _tables_without_one(
 
 
 def _add_without_weight(
-    statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, options: EstimateOptions, out: Floats
+    statistic: Statistic,
+    data: Codes,
+    classes: ClassCodes,
+    weights: Floats,
+    options: EstimateOptions,
+    out: Floats,
+    level: Level | None = None,
 ) -> None:
-    """Add log-probabilities, the row's own class having the row's weight less."""
+    """Add log-probabilities, the row's own class having the row's weight less.
+
+    A level says how columns are averaged over α; by default that of all rows.
+    """
     table = _log_table(statistic, options)
-    level = None if options.averaged is None else level_of(statistic)
+    level = level_of(statistic) if level is None else level
     counts, totals = statistic.sums["counts"], _totals(statistic)
     everywhere = counts.sum(axis=0)
     for rows in chunks(len(data)):
@@ -373,7 +420,7 @@ def _add_without_weight(
             if not len(seen):
                 continue
             value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-            if level is not None and options.averaged is not None and options.averaged[f]:
+            if options.averaged is not None and options.averaged[f]:
                 terms = level.log_pooled_without(value, w) + level.log_ratios_without(value, own, w)
             else:
                 terms = table[value + f]

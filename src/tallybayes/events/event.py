@@ -22,6 +22,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.cell_hashes import CellHashes
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Codes, Data, Dense, Floats, Numbers, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.options import Option, is_finite, is_number, is_plain, plain_option, shown
@@ -179,9 +180,9 @@ class Event(ABC, Generic[Data]):
         """Return counted rows, ready to be scored as if each had never been counted."""
 
     def without_rows_of_folds(
-        self, statistic: Statistic, data: Data, classes: ClassCodes, folds: ClassCodes
+        self, statistic: Statistic, data: Data, classes: ClassCodes, weights: Weights, folds: Folds
     ) -> LeftOut | None:
-        """Return the same of rows of weight 1, with choices made without each row's fold.
+        """Return the same, with choices made without each row's fold.
 
         These are what stays as it is where a row is left out; None if there are none.
         """

@@ -19,10 +19,12 @@ from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.cell_hashes import CellHashes
+from tallybayes.events.class_totals import class_totals
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, RowCounter, Weights, chunks
 from tallybayes.events.families.cells import choose_cells
 from tallybayes.events.families.experts import Experts
 from tallybayes.events.families.normal import by_class, centre, over_all
+from tallybayes.events.folds import Folds
 from tallybayes.events.gaussian import Gaussian, normal_sums
 from tallybayes.events.inputs import Dense, Floats, Value
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
@@ -322,7 +324,7 @@ class Histogram(Event[Dense]):
         return LeftOut(add, lambda: self.length(data), columns, pairs if weights is None else None)
 
     def without_rows_of_folds(
-        self, statistic: Statistic, data: Dense, classes: ClassCodes, folds: ClassCodes
+        self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights, folds: Folds
     ) -> LeftOut:
         """Return the rows, whose ω and experts' weights are those of the rows of other folds.
 
@@ -333,7 +335,7 @@ class Histogram(Event[Dense]):
             for first in range(0, data.width, _TOGETHER):
                 at = np.arange(first, min(first + _TOGETHER, data.width))
                 some = Dense(data.some(slice(first, first + len(at))))
-                yield from self._of_folds(statistic.of_columns(at), some, classes, folds, options)
+                yield from self._of_folds(statistic.of_columns(at), some, classes, weights, folds, options)
 
         def add(options: EstimateOptions, out: Floats) -> None:
             for [term] in columns(options):
@@ -342,20 +344,27 @@ class Histogram(Event[Dense]):
         return LeftOut(add, lambda: self.length(data), columns)
 
     def _of_folds(
-        self, statistic: Statistic, data: Dense, classes: ClassCodes, folds: ClassCodes, options: EstimateOptions
+        self,
+        statistic: Statistic,
+        data: Dense,
+        classes: ClassCodes,
+        weights: Weights,
+        folds: Folds,
+        options: EstimateOptions,
     ) -> Iterator[Floats]:
         """Yield the terms of the rows, (1, n, C), column by column."""
         cells, C, each = choose_cells(statistic), statistic.rows.shape[0], []
-        for rows in (np.flatnonzero(folds == k) for k in np.unique(folds)):
-            sums, labels = self.count(data.take(rows), classes[rows], C, None)
-            held = Exact.from_counts(np.bincount(classes[rows], minlength=C))
+        for rows in folds:
+            sums, labels = self.count(data.take(rows), classes[rows], C, folds.weights_of(rows))
+            held = class_totals(classes[rows], C, folds.weights_of(rows))
             others = statistic.subtract(Statistic.of_counted(self.sums, held, sums, labels), statistic.rows - held)
             plan = Experts.of(others, cells, options.floor, self._methods).plan
             each.append((rows, Experts.planned(statistic, plan, options.floor)))
         for f, codes in enumerate(cells.find(data)):
             out = np.empty((len(classes), C))
             for rows, experts in each:
-                out[rows] = _shared_terms(experts, f, codes[rows], classes[rows])
+                left = None if weights is None else weights[rows]
+                out[rows] = _terms_of_column(experts, f, codes[rows], classes[rows], left)
             yield out[None]
 
     @classmethod
@@ -389,26 +398,25 @@ def _counted(sums: kernels.PowerSums, found: kernels.BucketCounts) -> Counted:
     return {**normal_sums(sums), "counts": Exact.from_counts(found.counts)}, labels
 
 
-def _shared_terms(experts: Experts, f: int, codes: npt.NDArray[np.uint8], classes: ClassCodes) -> Floats:  # (n, C)
-    """Return the terms of one column of rows of weight 1 left out: rows of one class in one cell share them."""
-    absent = codes == _MISSING
-    cell = np.where(absent, 0, codes) if absent.any() else codes
-    by_class = experts.without_pairs(f, cell * np.intp(experts.counts.shape[1]) + classes)
-    by_class[:, absent] = 0.0
-    return by_class.T
-
-
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:
-    """Yield the terms of rows left out, (1, n, C), column by column; 0 where a value is missing."""
-    C = experts.counts.shape[1]
+    """Yield the terms of rows left out, (1, n, C), column by column."""
     for f, codes in enumerate(experts.cells.find(data)):
-        start, absent = int(experts.cells.starts[f]), codes == _MISSING
-        if weights is None:
-            yield _shared_terms(experts, f, codes, classes)[None]
-            continue
-        out = np.zeros((len(codes), C))
-        for rows in chunks(len(codes)):
-            present = rows.start + np.flatnonzero(~absent[rows])
-            cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
-            out[present] = experts.mixed_without(cell, own, weights[present])
-        yield out[None]
+        yield _terms_of_column(experts, f, codes, classes, weights)[None]
+
+
+def _terms_of_column(
+    experts: Experts, f: int, codes: npt.NDArray[np.uint8], classes: ClassCodes, weights: Weights
+) -> Floats:  # (n, C)
+    """Return the terms of one column of rows left out; 0 where a value is missing."""
+    C, absent = experts.counts.shape[1], codes == _MISSING
+    if weights is None:  # rows of one class in one cell share them
+        cell = np.where(absent, 0, codes) if absent.any() else codes
+        by_class = experts.without_pairs(f, cell * np.intp(C) + classes)
+        by_class[:, absent] = 0.0
+        return by_class.T
+    start, out = int(experts.cells.starts[f]), np.zeros((len(codes), C))
+    for rows in chunks(len(codes)):
+        present = rows.start + np.flatnonzero(~absent[rows])
+        cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
+        out[present] = experts.mixed_without(cell, own, weights[present])
+    return out

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.display.number_of import number_of
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
+from tallybayes.events.class_totals import class_totals
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Encoded
 from tallybayes.events.statistic import Statistic
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Evidence",
     "class_codes",
-    "class_totals",
     "count",
     "count_classes",
     "count_encoded",
@@ -255,13 +254,6 @@ def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
         do = "Leave out rows without a class"
         raise BadData(wanted(f"label {label!r}", "a class in every row", f"a missing one (row {row})", do))
     return codes, labels
-
-
-def class_totals(classes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
-    """Return the weight of the rows of each class."""
-    if weights is None:
-        return Exact.from_counts(kernels.count_classes(classes, n_classes))
-    return Exact.from_limbs(kernels.power_sums((weights,), classes, n_classes, order=1).first).reshape((n_classes,))
 
 
 def row_weights(rows: RowBatch, weight: str | None) -> Weights:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tallybayes import engines
 from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
@@ -23,6 +24,7 @@ from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_fading, fit_weights
+from tallybayes.inference.halves import halves, has_few_rows
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.sample_size import (
@@ -56,11 +58,6 @@ _PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one w
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
 _MOST_LOSS = 708.0  # nats: a row less probable than the least double is as good as impossible
 _SURE = 100  # rows: with fewer, chance decides whether columns seem to tell something
-# Event models choose how to believe each column by the rows left out, too. Where rows are fewer than some for each
-# column, that would tell their classes: it is chosen by the half of the rows that a row is not in. Five folds in place
-# of two gained a thousandth of a nat in twice the time, and twenty rows for each column, in place of five, a hundredth
-# of a nat on the rows between, which then take three times as long to fit.
-_FEW_FOR_COLUMNS, _FOLDS = 5, 2
 _HEAVIEST = 1e100  # squares of slopes, which weights multiply, are doubles
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
@@ -86,7 +83,7 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
         return Calibration() if rows is None else _choose_view(evidence, choices, choice, rows, workers)
     evidence = viewed(evidence, None)
     rows = None
-    many = not has_few_terms(*_size(evidence)) and not _has_few_rows(evidence)
+    many = not has_few_terms(*_size(evidence)) and not has_few_rows(evidence, _FEW)
     if many and _only_weighs(evidence.schema, choices):  # copying them takes long
         rows = SampledRows.in_place(evidence, sample, rows_for_one_weight(*_size(evidence)))
     if rows is None:
@@ -116,11 +113,6 @@ def _choose_view(
 
 def _size(evidence: Evidence) -> tuple[int, int]:
     return len(evidence.schema.columns), len(evidence.classes)
-
-
-def _has_few_rows(evidence: Evidence) -> bool:
-    """Return whether rows are so few for the columns that folds choose what event models choose."""
-    return bool(evidence.rows.sum().to_float() < _FEW_FOR_COLUMNS * len(evidence.schema.columns))
 
 
 def _by_column(schema: Schema) -> bool:
@@ -166,18 +158,19 @@ class _Search:
     @cached_property
     def left_out(self) -> list[tuple[slice, LeftOutRows]]:
         """The rows, ready to be left out, in slices."""
-        one = at_most_one(self.weights)
+        one, parts = at_most_one(self.weights), _slices(self.rows, self.evidence.schema)
+        left = ((at, part, None if one is None else one[at]) for at, part in parts)
         return [
-            (at, LeftOutRows(self.evidence, part, self.classes[at], None if one is None else one[at], self._folds(at)))
-            for at, part in _slices(self.rows, self.evidence.schema)
+            (at, LeftOutRows(self.evidence, part, self.classes[at], weights, self._halves(part, at)))
+            for at, part, weights in left
         ]
 
-    def _folds(self, rows: slice) -> npt.NDArray[np.int32] | None:
-        """Return the folds of some rows, which are in the order of their hashes; None where there are enough rows."""
-        n = rows.stop - rows.start
-        if self.weights is not None or n < _FEW or not _has_few_rows(self.evidence):
+    def _halves(self, rows: RowBatch, index: slice | npt.NDArray[np.intp]) -> Folds | None:
+        """Return the halves of some rows; None where there are enough rows."""
+        if not has_few_rows(self.evidence, _FEW):
             return None
-        return np.asarray(np.arange(n) * _FOLDS // n, np.int32)
+        hashes = None if self.hashes is None else self.hashes[index]
+        return halves(rows, self.evidence, hashes, None if self.weights is None else self.weights[index])
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)
@@ -238,7 +231,7 @@ class _Search:
         fitted = fit_fading(given, len(classes), common=common, precision=precision)
         left = losses(terms.fitted_scores(fitted), classes)
         before, after = (_average(each, weights) for each in (losses(terms.plain_scores, classes), left))
-        chosen = 0 if self._folds(slice(0, len(scored))) is not None else len(terms.columns)
+        chosen = 0 if has_few_rows(self.evidence, _FEW) else len(terms.columns)
         prior = _prior_if_below(losses(terms.prior, classes), left, weights, fitted.effective + chosen)
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
 
@@ -246,7 +239,7 @@ class _Search:
         """Return one weight for all columns, where they or the classes are too many for one each."""
         evidence = with_products(self.evidence)
         n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
-        first = SampledRows(self.rows, self.classes, self.weights, order=self.order).first(n)
+        first = SampledRows(self.rows, self.classes, self.weights, self.hashes, self.order).first(n)
         few = _Search(evidence, self.choices, first, threads=self.threads)
         scores, scored = few._scores(alphas)
         if not len(scored):
@@ -271,8 +264,7 @@ class _Search:
         one = at_most_one(self._weight(index))
         hashes = None if self.hashes is None else self.hashes[index]
         given = self.evidence, self._resolved(alphas), rows, self.classes[index], one
-        folds = self._folds(slice(0, len(index)))
-        return ColumnTerms.of(*given, hashes=hashes, folds=folds, threads=self.threads)
+        return ColumnTerms.of(*given, hashes=hashes, folds=self._halves(rows, index), threads=self.threads)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.

@@ -14,6 +14,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.event import Weights as RowWeights
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Floats
 from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence
@@ -105,7 +106,7 @@ class ColumnTerms:
         *,
         binned: bool = True,
         hashes: Hashes | None = None,
-        folds: ClassCodes | None = None,
+        folds: Folds | None = None,
         threads: int = 1,
     ) -> ColumnTerms:
         """Return the terms of rows that are part of the evidence; `binned` prepares corrections too.

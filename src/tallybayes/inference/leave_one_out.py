@@ -9,6 +9,7 @@ import numpy as np
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, Event, LeftOut, Weights
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
@@ -35,7 +36,7 @@ class LeftOutRows:
         Their classes, as positions among the classes of the evidence.
     weights : ndarray, shape (n,), or None
         Their weights.
-    folds : ndarray of int, shape (n,), or None
+    folds : Folds, or None
         The fold of each row, where what event models choose is to be chosen without it.
     """
 
@@ -45,7 +46,7 @@ class LeftOutRows:
         rows: RowBatch,
         classes: ClassCodes,
         weights: Weights,
-        folds: ClassCodes | None = None,
+        folds: Folds | None = None,
     ) -> None:
         self._evidence, self._classes, self._weights = evidence, classes, weights
         self._parts = []
@@ -73,10 +74,10 @@ class LeftOutRows:
 
 
 def left_out(
-    event: Event, statistic: Statistic, data: Encoded, classes: ClassCodes, weights: Weights, folds: ClassCodes | None
+    event: Event, statistic: Statistic, data: Encoded, classes: ClassCodes, weights: Weights, folds: Folds | None
 ) -> LeftOut:
     """Return counted rows to be left out; with folds, what the event model chooses is chosen without each row's."""
-    found = None if folds is None else event.without_rows_of_folds(statistic, data, classes, folds)
+    found = None if folds is None else event.without_rows_of_folds(statistic, data, classes, weights, folds)
     return event.without_rows(statistic, data, classes, weights) if found is None else found
 
 

@@ -14,6 +14,7 @@ from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
+from tallybayes.events.folds import Folds
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.product import Product
@@ -82,7 +83,7 @@ class RowsLeftOut:
         Whether to prepare corrections.
     unknown : ndarray of bool, shape (n, C), or None
         Which class only the row had; None if there is no such row.
-    folds : ndarray of int, shape (n,), or None
+    folds : Folds, or None
         The fold of each row, where what event models choose is to be chosen without it.
     """
 
@@ -93,7 +94,7 @@ class RowsLeftOut:
     weights: RowWeights
     binned: bool
     unknown: npt.NDArray[np.bool_] | None
-    folds: ClassCodes | None = None
+    folds: Folds | None = None
 
     def blocks(self, threads: int) -> list[TermsOfBlock]:
         """Return the terms of all blocks, on threads; the pieces do not depend on their number."""

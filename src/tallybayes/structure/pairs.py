@@ -16,10 +16,11 @@ from tallybayes.categories import Categories
 from tallybayes.encoding.bins import Slots, code
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
+from tallybayes.events.class_totals import class_totals
 from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.evidence.class_sums import ClassSums
-from tallybayes.evidence.evidence import class_codes, class_totals, row_weights
+from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 

@@ -92,14 +92,12 @@ class Level:
         omega[omega < _NEGLIGIBLE] = 0.0
         return np.asarray(omega / omega.sum(axis=0))
 
-    def planned_without(self, held: npt.NDArray[np.integer]) -> Level:
+    def planned_without(self, held: npt.NDArray[np.number]) -> Level:
         """Return the same level with the ω of what is left without some counts (V, C)."""
         totals = np.stack([np.bincount(self.parent, part, len(self.totals)) for part in held.T], axis=1)
-        counts = left(self.counts, held.astype(np.float64))
+        others = Level(left(self.counts, held), self.parent, left(self.totals, totals), self.group)
         planned = Level(self.counts, self.parent, self.totals, self.group)
-        planned.__dict__["omega"] = Level(
-            counts, self.parent, left(self.totals, totals.astype(np.float64)), self.group
-        ).omega
+        planned.__dict__["omega"] = others.omega
         return planned
 
     def log_ratios(self) -> Floats:  # (V, C)
@@ -181,7 +179,7 @@ class Level:
                 yield float(alpha), omega[group][:, None]
 
 
-def left(count: Floats, weight: Floats | float) -> Floats:
+def left(count: Floats, weight: npt.NDArray[np.number] | float) -> Floats:
     """Return a count less a row's weight; 0 where only rounding is left.
 
     Examples

@@ -188,6 +188,11 @@ class Event(ABC, Generic[Data]):
         """
         return None
 
+    @property
+    def takes_folds(self) -> bool:
+        """Whether something is chosen that a row's fold could bias."""
+        return type(self).without_rows_of_folds is not Event.without_rows_of_folds
+
     def length(self, data: Data) -> Floats:  # (n,)
         """Return the length of each row: the number of its values that are not missing.
 

@@ -166,8 +166,9 @@ class _Search:
         ]
 
     def _halves(self, rows: RowBatch, index: slice | npt.NDArray[np.intp]) -> Folds | None:
-        """Return the halves of some rows; None where there are enough rows."""
-        if not has_few_rows(self.evidence, _FEW):
+        """Return the halves of some rows; None where there are enough rows, or nothing is chosen by halves."""
+        chosen = any(block.event.takes_folds for block in self.evidence.schema.blocks)
+        if not chosen or not has_few_rows(self.evidence, _FEW):
             return None
         hashes = None if self.hashes is None else self.hashes[index]
         return halves(rows, self.evidence, hashes, None if self.weights is None else self.weights[index])

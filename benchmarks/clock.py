@@ -56,14 +56,18 @@ def often(work: Callable[[], Any], times: int) -> None:
         work()
 
 
-def cpu(work: Callable[[], Any], repeat: int = 5) -> float:
-    """Return the least seconds of CPU, of all threads, in `repeat` runs: other processes hardly change it."""
-    least = float("inf")
+def cpu(work: Callable[[], Any], repeat: int = 5, turn: float = TURN) -> float:
+    """Return the least seconds of CPU, of all threads, in `repeat` runs: other processes hardly change it.
+
+    Runs after the first repeat short work until it takes `turn` seconds, as `each` does.
+    """
+    least, times = float("inf"), 1
     for _ in range(repeat):
         gc.collect()
         start = time.process_time()
-        work()
-        least = min(least, time.process_time() - start)
+        often(work, times)
+        spent = (time.process_time() - start) / times
+        least, times = min(least, spent), max(1, int(turn / max(spent, 1e-6)))
     return least
 
 

@@ -153,7 +153,8 @@ struct ScoreDenseTask {
     const double* constant;  // (C, F)
     const double* power;     // (C, F), student only
     std::int64_t n_classes;
-    double* out;  // OUT (n, C), added to
+    double* out;            // OUT (n, C), added to
+    bool* holes = nullptr;  // OUT, set where a value is missing; or null
 };
 
 // Coefficients of a class's density, each (C, F); dense/leave_one_out.hpp has the formulas.

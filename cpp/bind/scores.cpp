@@ -23,20 +23,23 @@ private:
     std::optional<Matrix> held_;
 };
 
-void score_dense(Fault (*Kernels::*kernel)(const ScoreDenseTask&), nb::handle columns, nb::handle mean, nb::handle rest,
+// Return whether a value is missing.
+bool score_dense(Fault (*Kernels::*kernel)(const ScoreDenseTask&), nb::handle columns, nb::handle mean, nb::handle rest,
                  nb::handle scale, nb::handle constant, nb::handle power, nb::handle out) {
     const Matrix scores(out, "out", -1, -1, true);
     const TableBuffer table(columns, scores.size(0), true);
     const std::int64_t C = scores.size(1), F = table.table().n_columns;
     const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
     const OptionalMatrix beyond(rest, "rest", C, F), exponent(power, "power", C, F);
+    bool holes = false;
     run(kernel, ScoreDenseTask{table.table(), centre.data, beyond.data, width.data, height.data, exponent.data, C,
-                               scores.data});
+                               scores.data, &holes});
+    return holes;
 }
 
-void score_gaussian(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle out,
+bool score_gaussian(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle out,
                     nb::handle rest) {
-    score_dense(&Kernels::score_gaussian, columns, mean, rest, scale, constant, nb::none(), out);
+    return score_dense(&Kernels::score_gaussian, columns, mean, rest, scale, constant, nb::none(), out);
 }
 
 void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,

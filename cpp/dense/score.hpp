@@ -289,6 +289,7 @@ inline void score_block(const ScoreDenseTask& task, const double* constants, i64
     for (i64 chunk = 0; chunk < chunks; ++chunk) {
         const i64 f0 = chunk * kChunk, width = smaller(kChunk, F - f0);
         block.read(task.table, row, count, f0, f0 + width);
+        if (block.holes && task.holes != nullptr) *task.holes = true;
         F4 four[4][V];  // classes, so that rows of four scores are added to `out`
         for (i64 c = 0; c < C; ++c) {
             Block<V>::fetch(task.table, row + kRows, f0, f0 + width, c, C);

@@ -252,14 +252,15 @@ def _exact(x: float | int) -> int:
 
 def score_gaussian(
     columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats, *, rest: Floats | None = None
-) -> None:
-    """Add normal log-densities to out.
+) -> bool:
+    """Add normal log-densities to out; return whether a value is NaN.
 
     Adds the sum over columns of ``constant - ((x - mean) * scale)**2``; NaN adds nothing.
     """
     for f, column in enumerate(_columns(columns)):
         z = _away(column, f, mean, rest) * scale[:, f]
         out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - z * z)
+    return any(np.isnan(column).any() for column in _columns(columns))
 
 
 def _away(column: NDArray[Any], f: int, mean: Floats, rest: Floats | None) -> Floats:

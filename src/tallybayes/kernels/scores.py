@@ -18,19 +18,20 @@ from .types import Codes, Columns, Floats, Integers, Sizes
 
 def score_gaussian(
     columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats, *, rest: Floats | None = None
-) -> None:
+) -> bool:
     """Add ``constant - ((x - mean) * scale)**2``, a normal log-density, summed over the columns; NaN adds nothing.
 
-    `mean`, `scale` and `constant` are float64 (C, F). `rest`, by default 0, is what the means have beyond a double.
+    Return whether there is a NaN. `mean`, `scale` and `constant` are float64 (C, F). `rest`, by default 0, is what the means have beyond a double.
 
     Examples
     --------
     >>> out = np.zeros((1, 2))
     >>> score_gaussian(np.array([[3.0]]), np.array([[1.0], [3.0]]), np.full((2, 1), 0.5), np.full((2, 1), -1.0), out)
+    False
     >>> out.tolist()
     [[-2.0, -1.0]]
     """
-    _native.score_gaussian(columns, mean, scale, constant, out, rest)
+    return _native.score_gaussian(columns, mean, scale, constant, out, rest)
 
 
 def score_student(

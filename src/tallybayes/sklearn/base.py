@@ -18,7 +18,7 @@ from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
-from tallybayes.inference.score import SCORED_ROWS
+from tallybayes.inference.score import SCORED_ROWS, rows_at_a_time
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 
@@ -130,7 +130,9 @@ class DropIn(ABC):
         n = X.shape[0]
         if n <= SCORED_ROWS:
             return work(slice(0, n))
-        return all(engines.map_rows(n, work, threads=self._threads(X), rows=SCORED_ROWS))
+        threads = self._threads(X)
+        rows = rows_at_a_time(n, len(self.classes_), threads)
+        return all(engines.map_rows(n, work, threads=threads, rows=rows))
 
     def _scored(self, X: Any, normalise: Callable[[Floats], Floats] | None) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)))
@@ -260,11 +262,10 @@ def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Flo
     def score(rows: slice, out: Floats) -> bool:
         data = read(rows)
         if isinstance(data, Sparse):
-            if not are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])]):
-                return False
-            out[:] = constant
-            kernels.score_sparse(*data.parts(), table, out)
-            return True
+            out[:], sums = constant, np.empty(len(data))
+            kernels.score_sparse(*data.parts(), table, out, sums)
+            # A pass over all values would take a tenth of the time; a sum may overflow although they are finite.
+            return bool(np.isfinite(sums).all()) or are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])])
         for start in range(0, len(data), step):  # few enough rows to stay in cache
             some, scores = data[start : start + step], out[start : start + step]
             if not are_finite(some):

@@ -21,7 +21,8 @@ def score_gaussian(
 ) -> bool:
     """Add ``constant - ((x - mean) * scale)**2``, a normal log-density, summed over the columns; NaN adds nothing.
 
-    Return whether there is a NaN. `mean`, `scale` and `constant` are float64 (C, F). `rest`, by default 0, is what the means have beyond a double.
+    Return whether there is a NaN. `mean`, `scale` and `constant` are float64 (C, F). `rest`, by default 0, is what the
+    means have beyond a double.
 
     Examples
     --------

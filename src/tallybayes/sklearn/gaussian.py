@@ -115,7 +115,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         def score(rows: slice, out: Floats) -> bool:
             out[:] = log_prior
             some_missing = kernels.score_gaussian(dense(X[rows]).columns, mean, scale, constant, out)
-            # An infinite value leaves no score of its row finite. A pass over all values would take a fifth of the time.
+            # An infinite value leaves no score of its row finite. A pass over all values took a fifth of the time.
             return (not some_missing and bool(np.isfinite(out[:, 0]).all())) or are_finite(X[rows])
 
         return score

@@ -25,6 +25,9 @@ from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, c
 T = TypeVar("T")
 
 _TABLE_CELLS = 1 << 16  # cells computed at a time: few enough to stay in cache
+_COPIED_CELLS = (
+    1 << 18
+)  # numbers turned into doubles at a time: rows of fewer are too few for BLAS, more leave the cache
 
 # Writes the scores of a slice of rows to an array (n, C); returns whether the rows are valid.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]
@@ -256,8 +259,7 @@ def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
 
 
 def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:
-    """Return a function that scores rows by Σ value · table + constant, and rejects non-finite values first."""
-    step = max(1, _TABLE_CELLS // max(1, len(table)))
+    """Return a function that scores rows by Σ value · table + constant, and rejects values that are not finite."""
 
     def score(rows: slice, out: Floats) -> bool:
         data = read(rows)
@@ -266,15 +268,15 @@ def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Flo
             kernels.score_sparse(*data.parts(), table, out, sums)
             # A pass over all values would take a tenth of the time; a sum may overflow although they are finite.
             return bool(np.isfinite(sums).all()) or are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])])
-        for start in range(0, len(data), step):  # few enough rows to stay in cache
-            some, scores = data[start : start + step], out[start : start + step]
-            if not are_finite(some):
-                return False
-            # Without smoothing 0 · −∞ is NaN, as in scikit-learn; whether NumPy warns about it depends on the CPU.
-            with np.errstate(invalid="ignore", over="ignore"):
-                np.matmul(some.astype(np.float64, copy=False), table, out=scores)
-                scores += constant
-        return True
+        step = max(1, len(data) if data.dtype == np.float64 else _COPIED_CELLS // max(1, len(table)))
+        # Without smoothing 0 · −∞ is NaN, as in scikit-learn; whether NumPy warns about it depends on the CPU.
+        with np.errstate(invalid="ignore", over="ignore"):
+            for start in range(0, len(data), step):
+                some = data[start : start + step].astype(np.float64, copy=False)
+                np.matmul(some, table, out=out[start : start + step])
+            out += constant
+        # A value that is not finite leaves no score of its row finite. A pass over all took as long as the product.
+        return bool(np.isfinite(out[:, 0]).all()) or are_finite(data)
 
     return score
 

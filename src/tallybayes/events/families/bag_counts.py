@@ -72,13 +72,13 @@ class OwnCounts:
     def under(self, alpha: Alpha, worth: Floats | None = None) -> Callable[[slice], Floats]:
         """Return a function from a slice of rows to their scores: all slices share one table."""
         rows, times, table = self.rows, self.rows.times(worth), self._logs(alpha)
-        own = _product(times, self.own.logs(alpha))
+        own, lengths = _product(times, self.own.logs(alpha)), rows.lengths(worth)
 
         def scores(some: slice) -> Floats:
             found = np.zeros((some.stop - some.start, self.total.shape[1]))
             rows.add_products(table, found, times, some)
             found[np.arange(len(found)), rows.own[some]] = rows.total_kept(own, some)
-            return _shares(rows, found, self.total[some], alpha, times, some, smooth=self.smooth)
+            return _shares(rows, found, self.total[some], alpha, lengths, some, smooth=self.smooth)
 
         return scores
 
@@ -206,7 +206,7 @@ class OutsideCounts:
         scores = np.zeros_like(self.total)
         kernels.score_sparse(rows.starts, self.pair, times, logs.reshape(-1, self.C), scores)
         scores[mine] = rows.total(rows.kept, _product(times, self.own.logs(alpha)))
-        return -_shares(rows, scores, self.total, alpha, times, slice(0, rows.n), smooth=self.smooth)
+        return -_shares(rows, scores, self.total, alpha, rows.lengths(worth), slice(0, rows.n), smooth=self.smooth)
 
     def _totals(self, counts: SparseExact, whole: Exact) -> Floats:  # (n, C)
         """Return the count of all vocabulary tokens outside of each class, without the row."""
@@ -254,13 +254,13 @@ class OutsideCounts:
 
 
 def _shares(
-    rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, times: Floats, some: slice, *, smooth: bool
+    rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, lengths: Floats, some: slice, *, smooth: bool
 ) -> Floats:  # (some, C)
     """Return Σ times · log share of some rows, given their Σ times · log(count + α) and totals.
 
     `smooth` adds unknown tokens.
     """
-    whole, length = total + rows.mass(alpha)[some], rows.total_kept(times, some)[:, None]
+    whole, length = total + rows.mass(alpha)[some], lengths[some, None]
     size = np.maximum(rows.size[some], 1)[:, None]
     log_whole = kernels.log(np.where(whole > 0, whole, 1.0))
     scores = np.where(whole > 0, logs - length * log_whole, -length * kernels.log(size))  # no counts: equal shares

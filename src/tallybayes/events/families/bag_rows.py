@@ -171,6 +171,10 @@ class BagRows:
         starts = self.starts if rows == slice(None) else self.starts[rows.start : rows.stop + 1]
         kernels.score_sparse(starts, self.place, self.kept.times if times is None else times, table, out)
 
+    def lengths(self, worth: Floats | None) -> Floats:  # (n,)
+        """Return the length of each row without its own: each token in the view times its weight, if given."""
+        return self.length if worth is None else self.total(self.kept, self.times(worth))
+
     def times(self, worth: Floats | None) -> Floats:  # (entries,)
         """Return the number of occurrences of each entry that is kept, times the weight (V,) of its token."""
         return self.kept.times if worth is None else self.kept.times * worth[self.kept.token]

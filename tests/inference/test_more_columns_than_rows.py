@@ -66,6 +66,25 @@ def test_neither_the_order_of_rows_nor_threads_matter_to_the_bit(kind: str, colu
         np.testing.assert_array_equal(found.predict_proba(rows), want)
 
 
+@pytest.mark.parametrize("columns", [300, 4200])
+def test_a_matrix_of_values_with_gaps_gives_the_bits_of_its_columns(columns: int) -> None:
+    rows, labels = drawn("values", 90, columns, telling=5)
+    rows = 3 * rows - 7
+    want = tb.fit({f"x{f}": column for f, column in enumerate(rows.T)}, labels, events="categorical")
+    np.testing.assert_array_equal(
+        tb.fit(rows, labels, events="categorical").predict_proba(rows), want.predict_proba(rows)
+    )
+
+
+def test_columns_without_a_value_change_nothing() -> None:
+    rows, labels = drawn("values", 40, 60, telling=5)
+    columns = {f"x{f}": [f"v{x}" for x in column] for f, column in enumerate(rows.T)}
+    nothing = {f"z{f}": pa.nulls(40, pa.string()) for f in range(3)}
+    few, more = pa.table(columns), pa.table({**columns, **nothing})
+    want, found = (tb.fit(some, labels, events="categorical").predict_proba(some) for some in (few, more))
+    np.testing.assert_allclose(found, want, atol=0.05)  # the hashes of rows, and so their halves, are others
+
+
 @pytest.mark.parametrize("kind", ["numbers", "values"])
 @pytest.mark.parametrize("columns", [60, 4200], ids=["a weight for each", "one weight"])
 def test_a_row_of_weight_two_is_the_row_twice(kind: str, columns: int) -> None:
@@ -89,9 +108,9 @@ def test_parts_of_rows_do_not_believe_chance_either(kind: str) -> None:
 def test_choices_are_those_without_the_fold_and_sums_those_without_the_row(kind: str) -> None:
     rows, labels = drawn(kind, 60, 3, telling=1)
     labels[:3] = 2  # a class of one fold
-    if kind == "numbers":
-        rows[10:14, 1] = np.nan
-    table = pa.table({**{f"x{f}": column for f, column in enumerate(rows.T)}, "y": labels})
+    gone = np.isin(np.arange(60), range(10, 14))
+    columns = {f"x{f}": pa.array(column, mask=gone if f == 1 else None) for f, column in enumerate(rows.T)}
+    table = pa.table({**columns, "y": labels})
     model = tb.fit(table, "y", events=KINDS[kind], calibrate=None)
     folds = np.repeat(np.arange(5, dtype=np.int32), 12)
     [block], [statistic] = model.schema.blocks, model.evidence.statistics

@@ -257,15 +257,15 @@ class Categorical(Event[Codes]):
                 alone.add(options, out)
                 return
             of = _tables_of_folds(statistic, data, classes, folds, options)
-            leave_codes_out(of.codes, of.sizes, of.full, of.less, classes, out, low=0)
+            leave_codes_out(tuple(of.codes), of.sizes, of.full, of.less, classes, out)
 
         def columns(options: EstimateOptions) -> Iterator[Floats]:
             if options.averaged is None:
                 yield from plain_columns(options)
                 return
             of = _tables_of_folds(statistic, data, classes, folds, options)
-            for start, code in zip((np.cumsum(of.sizes) - of.sizes).tolist(), of.codes, strict=True):
-                yield _terms_without_one(start, code, classes, of.full, of.less)[None]
+            for end, size, code in zip(np.cumsum(of.sizes).tolist(), of.sizes.tolist(), of.codes, strict=True):
+                yield _terms_without_one(end - size, np.where(code < size, code, -1), classes, of.full, of.less)[None]
 
         def pairs(options: EstimateOptions) -> PairTerms | None:
             if options.averaged is None:
@@ -273,7 +273,7 @@ class Categorical(Event[Codes]):
             of = _tables_of_folds(statistic, data, classes, folds, options)
             if of.full.size * of.full.shape[1] > _MOST_PAIRS:
                 return None
-            return PairTerms(of.codes, of.sizes, _by_pair(of.full, of.less), cell_of=of.cell)
+            return PairTerms(tuple(of.codes), of.sizes, _by_pair(of.full, of.less), cell_of=of.cell)
 
         return LeftOut(add, alone.measure, columns, pairs)
 
@@ -281,7 +281,7 @@ class Categorical(Event[Codes]):
 class _OfFolds(NamedTuple):
     """Codes of values, those of each fold apart from each other's, and their tables."""
 
-    codes: tuple[npt.NDArray[np.intp], ...]  # F × (n,): −1 where a value is missing
+    codes: npt.NDArray[np.int32]  # (F, n): code · folds + fold; that after the last where a value is missing
     sizes: npt.NDArray[np.int64]  # (F,)
     full: Floats  # (Σ sizes, C): see `_tables_without_one`
     less: Floats  # (Σ sizes, C)
@@ -292,40 +292,37 @@ def _tables_of_folds(
     statistic: Statistic, data: Codes, classes: ClassCodes, folds: Folds, options: EstimateOptions
 ) -> _OfFolds:
     """Return the terms of each fold's rows, averaged over α as the rows of other folds say."""
-    sizes, V, codes = statistic.sizes, int(statistic.sizes.sum()), _codes(data, len(statistic.sizes))
-    levels = _levels_of_folds(statistic, codes, classes, folds)
-    seen = np.ones(V + len(sizes), bool)
-    seen[np.cumsum(sizes + 1) - 1] = False  # no row has a value that was never seen
-    tables = [[one[seen] for one in _tables_without_one(statistic, options, level)] for _, level in levels]
-    fold, K = np.empty(len(data), np.intp), len(levels)
-    for k, (rows, _) in enumerate(levels):
-        fold[rows] = k
-    column = np.tile(np.repeat(np.arange(len(sizes)), sizes), K)
-    order = np.argsort(column, kind="stable")  # column by column, and fold by fold in each
-    full, less = (np.concatenate(each)[order] for each in zip(*tables, strict=True))
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    mine = np.where(codes < 0, -1, codes + fold * sizes[:, None])
-    return _OfFolds(tuple(mine), sizes * K, full, less, np.tile(np.arange(V) - first, K)[order])
+    cell, value = _values_of_codes(statistic, data)
+    fold, levels = _levels_of_folds(statistic, data, value, classes, folds)
+    starts, K = np.cumsum(statistic.sizes + 1) - (statistic.sizes + 1), len(levels)
+    row = np.repeat(starts, data.sizes) + cell  # of tables, in which a value never seen comes after those of its column
+    tables = [[one[row] for one in _tables_without_one(statistic, options, level)] for level in levels]
+    full, less = (np.stack(each, axis=1).reshape(-1, each[0].shape[1]) for each in zip(*tables, strict=True))
+    codes = kernels.pair_codes(data.columns, data.sizes, fold, K, low=data.low)
+    return _OfFolds(codes, data.sizes * K, full, less, np.repeat(cell, K))
+
+
+def _values_of_codes(statistic: Statistic, data: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the position of each code among its column's values, and among those of all; of none, the last of both."""
+    sizes, at = statistic.sizes, data.positions()
+    if at is None:
+        at = np.arange(int(data.sizes.sum())) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)
+    known, first = (np.repeat(one, data.sizes) for one in (sizes, np.cumsum(sizes) - sizes))
+    return np.minimum(at, known), np.where(at < known, first + at, -1)
 
 
 def _levels_of_folds(
-    statistic: Statistic, codes: npt.NDArray[np.intp], classes: ClassCodes, folds: Folds
-) -> list[tuple[npt.NDArray[np.intp], Level]]:
-    """Return the rows of each fold, and how the rows of the others average over α; codes are (F, n)."""
-    sizes, level, out = statistic.sizes, level_of(statistic), []
-    V, C = level.counts.shape
-    pairs = (codes + (np.cumsum(sizes) - sizes)[:, None]) * C + classes
-    for rows in folds:
-        known, whole = codes[:, rows] >= 0, folds.weights_of(rows)
-        weights = None if whole is None else np.broadcast_to(whole, known.shape)[known]
-        held = np.bincount(pairs[:, rows][known], weights, V * C).reshape(V, C)
-        out.append((rows, level.planned_without(held)))
-    return out
-
-
-def _codes(data: Codes, width: int) -> npt.NDArray[np.intp]:  # (F, n)
-    """Return the codes of all columns; −1 where a value is missing."""
-    return np.stack([data.of_column(f, slice(0, len(data))) for f in range(width)])
+    statistic: Statistic, data: Codes, value: npt.NDArray[np.intp], classes: ClassCodes, folds: Folds
+) -> tuple[npt.NDArray[np.int32], list[Level]]:
+    """Return the fold of each row, and how the rows of the others average over α; `value` is that of each code."""
+    level, known = level_of(statistic), np.flatnonzero(value >= 0)
+    (V, C), (of, fold) = level.counts.shape, np.unique(folds.of, return_inverse=True)
+    groups, K = (fold * C + classes).astype(np.int32), len(of)  # class c of fold k is class k·C + c
+    given = data.columns, groups, K * C, data.sizes
+    counted, _ = kernels.count_codes(*given, low=data.low, weights=folds.weights)
+    held = np.zeros((K, V, C))
+    held[:, value[known]] = kernels.to_float(counted).reshape(K, C, len(value))[:, :, known].transpose(0, 2, 1)
+    return fold.astype(np.int32), [level.planned_without(one) for one in held]
 
 
 def _with_weights(
@@ -337,8 +334,10 @@ def _with_weights(
         if options.averaged is None:  # nothing is chosen
             alone.add(options, out)
             return
-        for rows, level in _levels_of_folds(statistic, _codes(data, len(statistic.sizes)), classes, folds):
-            found = np.zeros_like(out)
+        _, value = _values_of_codes(statistic, data)
+        fold, levels = _levels_of_folds(statistic, data, value, classes, folds)
+        for k, level in enumerate(levels):
+            found, rows = np.zeros_like(out), np.flatnonzero(fold == k)
             _add_without_weight(statistic, data, classes, weights, options, found, level)
             out[rows] += found[rows]
 

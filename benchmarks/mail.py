@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import workloads
 from benchmarks.clock import best, cpu
 from benchmarks.estimators import MISSED
 from benchmarks.mail_delivery import deliver
@@ -48,7 +49,7 @@ Split = list[tuple[str, str]]  # class and path
 
 def run(repeat: int) -> str:
     """Measure both filters, and return the tables; a cross marks a missed target."""
-    corpus = Path(os.environ.get("TALLY_DATA", "")) / "spamassassin" / "spamassassin_raw.tar.gz"
+    corpus = workloads.data_sets() / "spamassassin" / "spamassassin_raw.tar.gz"
     if not corpus.is_file():
         return "Corpus not found: set TALLY_DATA to the folder of data sets."
     table = Growing("figure", "tallybayes", "bogofilter", "target")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import tallybayes as tb
+from benchmarks import workloads
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing
 from tallybayes import sources
@@ -58,7 +58,7 @@ class Labelled(NamedTuple):
 
 def run(repeat: int) -> str:
     """Return both tables; nothing is timed, so one run is enough."""
-    folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    folder = workloads.data_sets()
     if not folder.is_dir():
         return "Data sets not found: set TALLY_DATA to their folder."
     return f"{beside_theirs(folder)}\n\n{beside_uncalibrated(folder)}"

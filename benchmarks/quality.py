@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import tallybayes as tb
+from benchmarks import workloads
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing
 
@@ -69,7 +70,7 @@ class Figures(NamedTuple):
 
 def run(repeat: int) -> str:
     """Return all tables; nothing is timed, so one run is enough."""
-    folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    folder = workloads.data_sets()
     if not folder.is_dir():
         return "Data sets not found: set TALLY_DATA to their folder."
     return f"{ladder(folder)}\n\n{small_draws(folder)}\n\n{partial_rows(folder)}"

@@ -7,7 +7,6 @@ kinds of bag are compared with our multinomial one, on texts of twenty topics.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 import tallybayes as tb
+from benchmarks import workloads
 from benchmarks.clock import best
 from benchmarks.table import Growing, marked, seconds
 from tallybayes import sources
@@ -37,7 +37,7 @@ PLAIN: dict[str, Any] = {"alpha": 1.0, "calibrate": None}
 
 def run(repeat: int) -> str:
     """Measure each set of texts, repeated to at least 50 MB, and return the table."""
-    folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    folder = workloads.data_sets()
     if not folder.is_dir():
         return "Texts not found: set TALLY_DATA to the folder of data sets."
     table = Growing("work", "tallybayes", "MB/s", "beside", "ratio", "target")

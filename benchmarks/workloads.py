@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.sparse import csr_matrix
+
+
+def data_sets() -> Path:
+    """Return the folder of data sets, which may not exist."""
+    return Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 
 
 @cache

@@ -112,8 +112,9 @@ class RowBatch:
             if block.event.input == "bag":
                 return sparse  # counting checks every entry; scoring takes a negative count as it is
             return self._dense(block, _within(sparse).dense().columns)
-        if field is not None and sources.kind_of(field) == "matrix":
-            return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
+        matrix = self._run(block.columns, field)
+        if matrix is not None:
+            return self._dense(block, matrix)
         return self._dense(block, tuple(self.numbers(name, block.event) for name in block.columns))
 
     def slot(self, part: Part, event: Event[Never]) -> npt.NDArray[np.int32]:
@@ -198,6 +199,23 @@ class RowBatch:
                 return field
         return None
 
+    def _run(self, columns: Sequence[str], whole: pa.Field | None) -> npt.NDArray[Any] | None:  # (n, F)
+        """Return columns that follow each other in a matrix of numbers, not copied; `whole` is one of only these.
+
+        None where they do not.
+        """
+        if whole is not None:
+            return sources.matrix_of(self.batch.column(whole.name)) if sources.kind_of(whole) == "matrix" else None
+        found = self._place(columns[0]) if columns else None
+        if found is None or not set(self.batch.schema.names).isdisjoint(columns):
+            return None
+        (k, start), end = found, found[1] + len(columns)
+        field = self.batch.schema.field(k)
+        if sources.kind_of(field) != "matrix" or tuple(_names(field)[start:end]) != tuple(columns):
+            return None
+        matrix = self._matrix(k)[:, start:end]
+        return matrix if matrix.dtype.kind in "iuf" else None
+
     def _matrix(self, k: int) -> npt.NDArray[Any]:  # (n, F)
         """Return the values of a field that is a matrix, whose columns may be read one at a time."""
         if k not in self._matrices:
@@ -279,8 +297,9 @@ class RowBatch:
             raise BadData(wanted(f"column {name!r}", "a value in every row", f"a missing one (row {row})", do))
 
     def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Categories] | None, unseen: str) -> Codes:
-        if field is not None and sources.kind_of(field) == "matrix" and pa.types.is_integer(field.type.value_type):
-            matrix = _signed(sources.matrix_of(self.batch.column(field.name)))
+        run = self._run(block.columns, field)
+        if run is not None and run.dtype.kind in "iu":
+            matrix = _signed(run)
             if matrix is not None and unseen != "error":
                 direct = _guess(matrix) if slots is None else direct_codes(matrix, slots)
                 if direct is not None:

@@ -25,9 +25,8 @@ from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, c
 T = TypeVar("T")
 
 _TABLE_CELLS = 1 << 16  # cells computed at a time: few enough to stay in cache
-_COPIED_CELLS = (
-    1 << 18
-)  # numbers turned into doubles at a time: rows of fewer are too few for BLAS, more leave the cache
+# Numbers turned into doubles at a time: of fewer, rows of many columns are too few for BLAS; memory for more is new.
+_COPIED_CELLS = 1 << 20
 
 # Writes the scores of a slice of rows to an array (n, C); returns whether the rows are valid.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def main() -> None:
     unknown = set(arguments.suites) - set(SUITES)
     if unknown:
         parser.error(f"no suite {sorted(unknown)[0]!r}: there is {', '.join(SUITES)}")
+    warnings.simplefilter("ignore", tb.errors.WorseThanPriorWarning)  # some labels are made up at random
     sections = {}
     for name in arguments.suites or SUITES:
         run, what = SUITES[name]

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.events.categorical import level_of
 from tallybayes.events.families.tree import ALPHAS, Level
+from tallybayes.events.families.value_shares import level_of
 
 
 def random_level(seed: int = 0) -> Level:

@@ -8,8 +8,8 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.categorical import level_of
 from tallybayes.events.families.experts import Experts
+from tallybayes.events.families.value_shares import level_of
 from tallybayes.events.folds import Folds
 from tallybayes.events.histogram import HistogramTable
 from tallybayes.inference.estimate import options_for

@@ -18,7 +18,7 @@ from tallybayes import kernels, sources
 from tallybayes.categories import OUTSIDE, Categories, encode
 from tallybayes.encoding import product
 from tallybayes.encoding.array_values import first_text, has_number, in_python
-from tallybayes.encoding.direct_codes import DIRECT_SPAN, direct_codes
+from tallybayes.encoding.direct_codes import direct_codes, guess_codes, signed
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.correlation import Correlation
@@ -31,9 +31,6 @@ from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Missing
 
 __all__ = ["RowBatch"]
-
-# Rows from which the span of a matrix of whole numbers is guessed.
-_GUESS_ROWS = 256
 
 
 class RowBatch:
@@ -299,9 +296,9 @@ class RowBatch:
     def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Categories] | None, unseen: str) -> Codes:
         run = self._run(block.columns, field)
         if run is not None and run.dtype.kind in "iu":
-            matrix = _signed(run)
+            matrix = signed(run)
             if matrix is not None and unseen != "error":
-                direct = _guess(matrix) if slots is None else direct_codes(matrix, slots)
+                direct = guess_codes(matrix) if slots is None else direct_codes(matrix, slots)
                 if direct is not None:
                     return direct
         columns, labels = [], []
@@ -380,33 +377,3 @@ def _column_of(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
     row, column, value = _within(sparse).entries()
     here = column == position
     return np.asarray(np.bincount(row[here], value[here], minlength=len(sparse)), np.float64)
-
-
-def _signed(matrix: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Return whole numbers in a type that kernels take as codes; None if some are beyond int64."""
-    if matrix.dtype.kind == "i" or matrix.dtype == np.uint8:
-        return matrix
-    return None if (matrix >= 1 << 63).any() else matrix.astype(np.int64)
-
-
-def _guess(matrix: npt.NDArray[Any]) -> Codes | None:
-    """Return whole numbers as their own codes, with a span guessed from the first rows; `settle` makes it exact."""
-    first = matrix[:_GUESS_ROWS]
-    return _own_codes(matrix, int(first.min()), int(first.max()), lambda: _certain(matrix)) if first.size else None
-
-
-def _certain(matrix: npt.NDArray[Any]) -> Codes:
-    direct = _own_codes(matrix, int(matrix.min()), int(matrix.max()), None)
-    if direct is not None:
-        return direct
-    coded = [encode(pa.array(matrix[:, f])) for f in range(matrix.shape[1])]
-    labels = tuple(found for _, found in coded)
-    return Codes(tuple(codes for codes, _ in coded), np.array([len(found) for found in labels], np.int64), labels)
-
-
-def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[], Codes] | None) -> Codes | None:
-    if high - low >= DIRECT_SPAN:
-        return None
-    width = matrix.shape[1]
-    labels = Categories(pa.array(np.arange(low, high + 1)))
-    return Codes(matrix, np.full(width, high - low + 1, np.int64), (labels,) * width, low, settle=settle)

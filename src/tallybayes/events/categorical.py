@@ -7,9 +7,9 @@ not α of each value but α rows that look like the column over all classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,11 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.cell_hashes import CellHashes
-from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, PairTerms, Weights, chunks
-from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights
+from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.tree import Level
+from tallybayes.events.families.value_shares import averaged, counts_of, level_of, log_shares, log_table, totals_of
+from tallybayes.events.families.values_left_out import leave_values_out, leave_values_out_by_folds
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.families.weighted_likelihood import times
 from tallybayes.events.folds import Folds
@@ -32,9 +33,7 @@ from tallybayes.events.plain_terms import LookupTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["Categorical", "CategoricalTable", "level_of"]
-
-_MOST_PAIRS = 1 << 21  # terms of pairs of a value and a class, in each class: 16 MB
+__all__ = ["Categorical", "CategoricalTable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +52,10 @@ class CategoricalTable(Likelihood[Codes]):
     @cached_property
     def _minus_variances(self) -> CategoricalTable:
         statistic, options = self.statistic, self.options
-        log = _log_shares(statistic, options, *_counts(statistic), minus_variance)
+        log = log_shares(statistic, options, *counts_of(statistic), minus_variance)
         if options.averaged is not None:
             unseen = log[np.cumsum(statistic.sizes + 1) - 1]  # as with α = 1
-            log = _averaged(statistic, options, log, -level_of(statistic).variances(), unseen)
+            log = averaged(statistic, options, log, -level_of(statistic).variances(), unseen)
         if self.scale is not None:
             log = log * np.repeat(self.scale, statistic.sizes + 1)[:, None] ** 2
         return CategoricalTable(statistic, options, log)
@@ -100,7 +99,7 @@ class CategoricalTable(Likelihood[Codes]):
 
     def missing(self) -> Floats:  # (C, F)
         """Return the share of rows whose value was not counted."""
-        totals, rows = _totals(self.statistic).to_float(), self.statistic.rows.to_float()[:, None]
+        totals, rows = totals_of(self.statistic).to_float(), self.statistic.rows.to_float()[:, None]
         return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
 
     def pixels(self) -> Pixels:
@@ -203,7 +202,7 @@ class Categorical(Event[Codes]):
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> CategoricalTable:
         """Return the log-share of each value, smoothed."""
-        return CategoricalTable(statistic, options, _log_table(statistic, options))
+        return CategoricalTable(statistic, options, log_table(statistic, options))
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """Return the smoothing under which each column's counts are most probable."""
@@ -213,268 +212,14 @@ class Categorical(Event[Codes]):
         )
 
     def without_rows(self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights) -> LeftOut:
-        """Return the rows, each to be taken from its class.
-
-        A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
-        formula stays the same.
-        """
-
-        def add(options: EstimateOptions, out: Floats) -> None:
-            if weights is None:
-                full, less = (data.table(one) for one in _tables_without_one(statistic, options))
-                leave_codes_out(data.columns, data.sizes, full, less, classes, out, low=data.low)
-            else:
-                _add_without_weight(statistic, data, classes, weights, options, out)
-
-        def columns(options: EstimateOptions) -> Iterator[Floats]:
-            full, less = _tables_without_one(statistic, options)
-            return _columns_without_one(statistic, data, classes, full, less)
-
-        def pairs(options: EstimateOptions) -> PairTerms | None:
-            C = statistic.rows.shape[0]
-            if int(data.sizes.sum()) * C * C > _MOST_PAIRS:
-                return None
-            full, less = (data.table(one) for one in _tables_without_one(statistic, options))
-            last = data.rows is not None
-            return PairTerms(data.columns, data.sizes, _by_pair(full, less), data.low, last, data.positions())
-
-        alone = weights is None
-        return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)
+        """Return the rows, each to be taken from its class."""
+        return leave_values_out(statistic, data, classes, weights, lambda: self.length(data))
 
     def without_rows_of_folds(
         self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights, folds: Folds
     ) -> LeftOut:
         """Return the rows, where columns are averaged over α as the rows of other folds say."""
-        alone = self.without_rows(statistic, data, classes, weights)
-        if weights is not None:
-            return _with_weights(alone, statistic, data, classes, weights, folds)
-        assert alone.columns is not None
-        assert alone.pairs is not None
-        plain_columns, plain_pairs = alone.columns, alone.pairs
-
-        def add(options: EstimateOptions, out: Floats) -> None:
-            if options.averaged is None:  # nothing is chosen
-                alone.add(options, out)
-                return
-            of = _tables_of_folds(statistic, data, classes, folds, options)
-            leave_codes_out(tuple(of.codes), of.sizes, of.full, of.less, classes, out)
-
-        def columns(options: EstimateOptions) -> Iterator[Floats]:
-            if options.averaged is None:
-                yield from plain_columns(options)
-                return
-            of = _tables_of_folds(statistic, data, classes, folds, options)
-            for end, size, code in zip(np.cumsum(of.sizes).tolist(), of.sizes.tolist(), of.codes, strict=True):
-                yield _terms_without_one(end - size, np.where(code < size, code, -1), classes, of.full, of.less)[None]
-
-        def pairs(options: EstimateOptions) -> PairTerms | None:
-            if options.averaged is None:
-                return plain_pairs(options)
-            of = _tables_of_folds(statistic, data, classes, folds, options)
-            if of.full.size * of.full.shape[1] > _MOST_PAIRS:
-                return None
-            return PairTerms(tuple(of.codes), of.sizes, _by_pair(of.full, of.less), cell_of=of.cell)
-
-        return LeftOut(add, alone.measure, columns, pairs)
-
-
-class _OfFolds(NamedTuple):
-    """Codes of values, those of each fold apart from each other's, and their tables."""
-
-    codes: npt.NDArray[np.int32]  # (F, n): code · folds + fold; that after the last where a value is missing
-    sizes: npt.NDArray[np.int64]  # (F,)
-    full: Floats  # (Σ sizes, C): see `_tables_without_one`
-    less: Floats  # (Σ sizes, C)
-    cell: npt.NDArray[np.intp]  # (Σ sizes,): the value that a code stands for
-
-
-def _tables_of_folds(
-    statistic: Statistic, data: Codes, classes: ClassCodes, folds: Folds, options: EstimateOptions
-) -> _OfFolds:
-    """Return the terms of each fold's rows, averaged over α as the rows of other folds say."""
-    cell, value = _values_of_codes(statistic, data)
-    fold, levels = _levels_of_folds(statistic, data, value, classes, folds)
-    starts, K = np.cumsum(statistic.sizes + 1) - (statistic.sizes + 1), len(levels)
-    row = np.repeat(starts, data.sizes) + cell  # of tables, in which a value never seen comes after those of its column
-    tables = [[one[row] for one in _tables_without_one(statistic, options, level)] for level in levels]
-    full, less = (np.stack(each, axis=1).reshape(-1, each[0].shape[1]) for each in zip(*tables, strict=True))
-    codes = kernels.pair_codes(data.columns, data.sizes, fold, K, low=data.low)
-    return _OfFolds(codes, data.sizes * K, full, less, np.repeat(cell, K))
-
-
-def _values_of_codes(statistic: Statistic, data: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the position of each code among its column's values, and among those of all; of none, the last of both."""
-    sizes, at = statistic.sizes, data.positions()
-    if at is None:
-        at = np.arange(int(data.sizes.sum())) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)
-    known, first = (np.repeat(one, data.sizes) for one in (sizes, np.cumsum(sizes) - sizes))
-    return np.minimum(at, known), np.where(at < known, first + at, -1)
-
-
-def _levels_of_folds(
-    statistic: Statistic, data: Codes, value: npt.NDArray[np.intp], classes: ClassCodes, folds: Folds
-) -> tuple[npt.NDArray[np.int32], list[Level]]:
-    """Return the fold of each row, and how the rows of the others average over α; `value` is that of each code."""
-    level, known = level_of(statistic), np.flatnonzero(value >= 0)
-    (V, C), (of, fold) = level.counts.shape, np.unique(folds.of, return_inverse=True)
-    groups, K = (fold * C + classes).astype(np.int32), len(of)  # class c of fold k is class k·C + c
-    given = data.columns, groups, K * C, data.sizes
-    counted, _ = kernels.count_codes(*given, low=data.low, weights=folds.weights)
-    held = np.zeros((K, V, C))
-    held[:, value[known]] = kernels.to_float(counted).reshape(K, C, len(value))[:, :, known].transpose(0, 2, 1)
-    return fold.astype(np.int32), [level.planned_without(one) for one in held]
-
-
-def _with_weights(
-    alone: LeftOut, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, folds: Folds
-) -> LeftOut:
-    """Return rows of which less than one copy is left out, with choices made without each row's fold."""
-
-    def add(options: EstimateOptions, out: Floats) -> None:
-        if options.averaged is None:  # nothing is chosen
-            alone.add(options, out)
-            return
-        _, value = _values_of_codes(statistic, data)
-        fold, levels = _levels_of_folds(statistic, data, value, classes, folds)
-        for k, level in enumerate(levels):
-            found, rows = np.zeros_like(out), np.flatnonzero(fold == k)
-            _add_without_weight(statistic, data, classes, weights, options, found, level)
-            out[rows] += found[rows]
-
-    return LeftOut(add, alone.measure)
-
-
-def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)
-    """Return the terms of each value in each class, given those of other classes and of the row's own."""
-    (V, C), own = full.shape, np.arange(full.shape[1])
-    out = np.repeat(full.T[:, :, None], C, axis=2)
-    out[own, :, own] = less.T
-    return out.reshape(C, V * C)
-
-
-def _columns_without_one(
-    statistic: Statistic, data: Codes, classes: ClassCodes, full: Floats, less: Floats
-) -> Iterator[Floats]:
-    """Yield the log-probabilities of each column, (1, n, C), the row's own class having one row less."""
-    starts = np.cumsum(statistic.sizes + 1) - statistic.sizes - 1
-    for f, start in enumerate(starts.tolist()):
-        yield _terms_without_one(start, data.of_column(f, slice(0, len(data))), classes, full, less)[None]
-
-
-def _terms_without_one(
-    start: int, code: npt.NDArray[np.intp], classes: ClassCodes, full: Floats, less: Floats
-) -> Floats:  # (n, C)
-    """Return the log-probabilities of a column, whose rows of the tables begin at `start`; 0 where it is missing."""
-    present = np.flatnonzero(code >= 0)
-    place, out = start + code[present], np.zeros((len(code), full.shape[1]))
-    out[present] = full[place]
-    out[present, classes[present]] = less[place, classes[present]]
-    return out
-
-
-def _tables_without_one(
-    statistic: Statistic, options: EstimateOptions, level: Level | None = None
-) -> tuple[Floats, Floats]:
-    """Return the log-probabilities without a row: in the other classes, and in its own.
-
-    A level says how columns are averaged over α; by default that of all rows.
-    """
-    counts, totals = _counts(statistic)
-    full = _log_shares(statistic, options, counts, totals)
-    less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
-    if options.averaged is not None:
-        level = level_of(statistic) if level is None else level
-        pooled, unseen = level.log_pooled_without(np.arange(len(counts)), 1.0), level.log_shares_unseen()
-        other, own = level.log_ratios_without_one()
-        full = _averaged(statistic, options, full, pooled + other, unseen)
-        less = _averaged(statistic, options, less, pooled + own, unseen)
-    if options.unseen == "skip":  # what only one row has is unseen without it
-        at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
-        full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
-    return full, less
-
-
-def _add_without_weight(
-    statistic: Statistic,
-    data: Codes,
-    classes: ClassCodes,
-    weights: Floats,
-    options: EstimateOptions,
-    out: Floats,
-    level: Level | None = None,
-) -> None:
-    """Add log-probabilities, the row's own class having the row's weight less.
-
-    A level says how columns are averaged over α; by default that of all rows.
-    """
-    table = _log_table(statistic, options)
-    level = level_of(statistic) if level is None else level
-    counts, totals = statistic.sums["counts"], _totals(statistic)
-    everywhere = counts.sum(axis=0)
-    for rows in chunks(len(data)):
-        for f, size in enumerate(statistic.sizes):
-            at = statistic.values_of(f)
-            code = data.of_column(f, rows)
-            seen = np.flatnonzero((code >= 0) & (code < size))
-            if not len(seen):
-                continue
-            value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-            if options.averaged is not None and options.averaged[f]:
-                terms = level.log_pooled_without(value, w) + level.log_ratios_without(value, own, w)
-            else:
-                terms = table[value + f]
-                count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
-                terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
-            if options.unseen == "skip":
-                terms[everywhere.less((value,), w) <= 0] = 0.0
-            out[rows.start + seen] += terms
-
-
-def _log_table(statistic: Statistic, options: EstimateOptions) -> Floats:  # (Σ (V + 1), C)
-    """Return the log-probability of each value, and after each column's values that of one never seen."""
-    log = _log_shares(statistic, options, *_counts(statistic))
-    if options.averaged is None:
-        return log
-    level = level_of(statistic)
-    return _averaged(statistic, options, log, level.log_shares(), level.log_shares_unseen())
-
-
-def level_of(statistic: Statistic) -> Level:
-    """Return the counts as a level of a tree: the parent of a value is its column."""
-
-    def make() -> Level:
-        counts, totals = _counts(statistic)
-        columns = np.arange(len(statistic.sizes))
-        return Level(counts, np.repeat(columns, statistic.sizes), totals, columns)
-
-    return statistic.derive("level", make)
-
-
-def _averaged(
-    statistic: Statistic, options: EstimateOptions, log: Floats, seen: Floats, unseen: Floats
-) -> Floats:  # (Σ (V + 1), C)
-    """Return a table with the columns that are averaged over α taken from `seen` (ΣV, C) and `unseen` (F, C)."""
-    assert options.averaged is not None
-    unseen = np.zeros_like(unseen) if options.unseen == "skip" else unseen
-    averages = np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
-    return np.where(np.repeat(options.averaged, statistic.sizes + 1)[:, None], averages, log)
-
-
-def _log_shares(
-    statistic: Statistic,
-    options: EstimateOptions,
-    counts: Floats,
-    totals: Floats,
-    share: Callable[..., Floats] = log_share,
-) -> Floats:  # (Σ (V + 1), C)
-    """Return the log-share of each value, and after each column's values that of one never seen."""
-    of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
-    size = statistic.sizes[:, None].astype(float)
-    seen = share(counts, totals[of], options.alpha[of, None], size[of])
-    unseen = np.zeros_like(totals)
-    if options.unseen != "skip":
-        unseen = share(0.0, totals, options.alpha[:, None], size + 1)
-    return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
+        return leave_values_out_by_folds(statistic, data, classes, weights, folds, lambda: self.length(data))
 
 
 def _by_column(table: CategoricalTable) -> list[Floats]:
@@ -490,18 +235,3 @@ def _numbers(labels: Categories) -> Floats | None:
     if not len(labels) or labels.array.null_count or labels.kind not in ("whole numbers", "numbers", "booleans"):
         return None
     return np.asarray(labels.to_numpy(), np.float64)
-
-
-def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
-    """Return the counts (ΣV, C) and each column's totals (F, C)."""
-    counts = statistic.sums["counts"].to_float().T
-    return np.ascontiguousarray(counts), np.ascontiguousarray(_totals(statistic).to_float().T)
-
-
-def _totals(statistic: Statistic) -> Exact:  # (C, F)
-    """Return the weight of all values of each column."""
-    counts, sizes = statistic.sums["counts"], statistic.sizes
-    some = np.flatnonzero(sizes)
-    if not len(some):
-        return Exact.zeros((counts.shape[0], len(sizes)))
-    return counts.group((np.cumsum(sizes) - sizes)[some]).spread(some, len(sizes), axis=1)

@@ -150,7 +150,8 @@ def fit_temper(
         if not trial[0] < current:
             break
         at, (current, sums, loss) = _moved(at, step, shorter), trial
-    return Tempered(Temperature(float(kernels.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
+    temperature = Temperature(float(kernels.exp(at[0] - at[1] * centre)), float(at[1]))
+    return Tempered(temperature, loss, Start(*at))
 
 
 _Place: TypeAlias = tuple[float, float]

@@ -76,7 +76,7 @@ public:
 private:
     static constexpr i64 kCached = 1 << 16;   // counters that stay in the second-level cache
     static constexpr i64 kBlock = 1 << 10;    // entries whose words stay in the first-level cache
-    static constexpr i64 kCarried = 1 << 16;  // what bytes did not hold: of 255 entries or more each
+    static constexpr i64 kCarried = 1 << 16;  // sums that bytes did not hold: of some entries each, or of a large one
 
     bool count() {
         const Sparse& matrix = task_.matrix;
@@ -97,7 +97,8 @@ private:
         }
         if (direct_) return true;
         count_in_bytes();
-        settle();
+        add_bytes();
+        add_carried();
         return true;
     }
 
@@ -185,7 +186,7 @@ private:
         const u64* const words = words_.get();
         const i64 count = packed_;
         packed_ = 0;
-        if (n_carried_ + count > kCarried) settle();
+        if (n_carried_ + count > kCarried) add_carried();
         u8* const small = small_.get();
         u64* carried = carried_.get() + n_carried_;
         const auto add = [&](u64 word) {
@@ -202,8 +203,8 @@ private:
         n_carried_ = carried - carried_.get();
     }
 
-    // Add the bytes, and what they did not hold, to the counters. Bytes are read by tiles: some columns of all classes.
-    void settle() {
+    // Add the bytes to the counters, at last. They are read by tiles: some columns of all classes.
+    void add_bytes() {
         constexpr i64 kTile = 128;  // columns
         const i64 F = F_, C = C_;
         for (i64 first = 0; first < F; first += kTile) {
@@ -211,19 +212,26 @@ private:
             for (i64 c = 0; c < C; ++c) {
                 const u8* const small = small_.get() + c;
                 i64* const counter = counters_.get() + c * F;
-                if (settled_)
+                if (begun_)
                     for (i64 f = first; f < end; ++f) counter[f] += small[f * C];
                 else
                     for (i64 f = first; f < end; ++f) counter[f] = small[f * C];
             }
         }
+        begun_ = true;
+    }
+
+    // Add what the bytes did not hold to the counters. Where all entries are large, this is done often: it must not read
+    // all counters.
+    void add_carried() {
+        if (!begun_) std::memset(counters_.get(), 0, static_cast<std::size_t>(C_ * F_) * sizeof(i64));
+        begun_ = true;
+        const u32 C = static_cast<u32>(C_);  // places have 32 bits, and so no more classes
         for (i64 k = 0; k < n_carried_; ++k) {
-            const i64 place = static_cast<i64>(carried_[k] & kDigit);
-            counters_[place % C_ * F_ + place / C_] += static_cast<i64>(carried_[k] >> 32);
+            const u32 place = static_cast<u32>(carried_[k]), f = place / C, c = place % C;
+            counters_[i64{c} * F_ + i64{f}] += static_cast<i64>(carried_[k] >> 32);
         }
-        std::memset(small_.get(), 0, static_cast<std::size_t>(C_ * F_));
         n_carried_ = 0;
-        settled_ = true;
     }
 
     const CountSparseTask& task_;
@@ -231,12 +239,12 @@ private:
     const i64 F_, C_;
     const bool direct_;                 // few counters, or so many that most stay 0
     const i64 step_;                    // from the place of a column to that of the next
-    Scratch<i64> counters_;             // (C, F), memory as it was until `settled_` unless direct
+    Scratch<i64> counters_;             // (C, F), memory as it was until `begun_` unless direct
     Scratch<u64> words_;
     Scratch<u8> small_;                 // (F, C), what is not yet in counters_
     Scratch<u64> carried_;              // multiples of 256 that were taken from the bytes
     i64 packed_ = 0, n_carried_ = 0;
-    bool settled_ = false;
+    bool begun_ = false;
 };
 
 }  // namespace tally::TALLY_ISA

@@ -76,7 +76,7 @@ def test_a_matrix_of_values_with_gaps_gives_the_bits_of_its_columns(columns: int
     )
 
 
-def test_columns_without_a_value_change_nothing() -> None:
+def test_columns_without_a_value_change_next_to_nothing() -> None:
     rows, labels = drawn("values", 40, 60, telling=5)
     columns = {f"x{f}": [f"v{x}" for x in column] for f, column in enumerate(rows.T)}
     nothing = {f"z{f}": pa.nulls(40, pa.string()) for f in range(3)}

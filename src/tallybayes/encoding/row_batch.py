@@ -197,9 +197,9 @@ class RowBatch:
         return None
 
     def _run(self, columns: Sequence[str], whole: pa.Field | None) -> npt.NDArray[Any] | None:  # (n, F)
-        """Return columns that follow each other in a matrix of numbers, not copied; `whole` is one of only these.
+        """Return columns that follow each other in a matrix of numbers, not copied; None where they do not.
 
-        None where they do not.
+        `whole` is the field of just these columns, if there is one.
         """
         if whole is not None:
             return sources.matrix_of(self.batch.column(whole.name)) if sources.kind_of(whole) == "matrix" else None

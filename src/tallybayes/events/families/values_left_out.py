@@ -122,7 +122,10 @@ def _tables_of_folds(
 
 
 def _values_of_codes(statistic: Statistic, data: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the position of each code among its column's values, and among those of all; of none, the last of both."""
+    """Return the position of each code among the values of its column, and among those of all columns.
+
+    A code without a value comes after those of its column; among all it is −1.
+    """
     sizes, at = statistic.sizes, data.positions()
     if at is None:
         at = np.arange(int(data.sizes.sum())) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)

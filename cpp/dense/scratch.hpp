@@ -24,7 +24,6 @@
 
 namespace tally::TALLY_ISA {
 
-using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using i32 = std::int32_t;
 using u32 = std::uint32_t;

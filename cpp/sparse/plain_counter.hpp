@@ -56,11 +56,12 @@ inline u64 plain(Entry x, u64& odd) {
 // Counters without weights, for integer entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
 //
 // Entries are read in memory order, and some hundred at a time are packed into one word each: the place of their counter
-// and their value. If the counters are too many for the cache, they are bytes, those of a column next to each other for
-// all classes: most entries are of few columns. What a byte does not hold is listed, and added at the end. (Alternatives
-// take longer: visiting rows class by class, because they are on pages far from each other; sorting entries by class, to
-// count one class after the other, because they are written and read once more; and full counters, because for a hundred
-// thousand columns they exceed the second-level cache.)
+// and their value. If the counters are too many for the cache, they have 16 bits, those of a column next to each other
+// for all classes: most entries are of few columns. What they do not hold is listed, and added now and then. (With 8 bits
+// entries above 255 take three times as long. Other alternatives, too, take longer: visiting rows class by class, because
+// they are on pages far from each other; sorting entries by class, to count one class after the other, because they are
+// written and read once more; and full counters, because for a hundred thousand columns they exceed the second-level
+// cache.)
 template <class Index, class Entry, bool Binary>
 class PlainCounter {
 public:
@@ -76,7 +77,7 @@ public:
 private:
     static constexpr i64 kCached = 1 << 16;   // counters that stay in the second-level cache
     static constexpr i64 kBlock = 1 << 10;    // entries whose words stay in the first-level cache
-    static constexpr i64 kCarried = 1 << 16;  // sums that bytes did not hold: of some entries each, or of a large one
+    static constexpr i64 kCarried = 1 << 16;  // multiples of 2^16 that are listed
 
     bool count() {
         const Sparse& matrix = task_.matrix;
@@ -91,13 +92,13 @@ private:
                 if (!pack(from, to, direct_ ? 0 : c, &words_[packed_], hash)) return false;
                 packed_ += to - from;
                 if (direct_) count_directly(c);
-                else if (packed_ == kBlock) count_in_bytes();
+                else if (packed_ == kBlock) count_small();
             }
             hasher_.add(hash);
         }
         if (direct_) return true;
-        count_in_bytes();
-        add_bytes();
+        count_small();
+        add_small();
         add_carried();
         return true;
     }
@@ -181,18 +182,18 @@ private:
         packed_ = 0;
     }
 
-    void count_in_bytes() {
+    void count_small() {
         constexpr i64 kAhead = 32;
         const u64* const words = words_.get();
         const i64 count = packed_;
         packed_ = 0;
         if (n_carried_ + count > kCarried) add_carried();
-        u8* const small = small_.get();
+        u16* const small = small_.get();
         u64* carried = carried_.get() + n_carried_;
         const auto add = [&](u64 word) {
             const u64 place = word & kDigit, sum = small[place] + (word >> 32);
-            small[place] = static_cast<u8>(sum);
-            if (sum >> 8 != 0) *carried++ = place | sum >> 8 << 40;
+            small[place] = static_cast<u16>(sum);
+            if (sum >> 16 != 0) *carried++ = place | sum >> 16 << 48;
         };
         i64 k = 0;
         for (; k + kAhead < count; ++k) {
@@ -203,14 +204,14 @@ private:
         n_carried_ = carried - carried_.get();
     }
 
-    // Add the bytes to the counters, at last. They are read by tiles: some columns of all classes.
-    void add_bytes() {
+    // Add the small counters to the full ones, at last. They are read by tiles: some columns of all classes.
+    void add_small() {
         constexpr i64 kTile = 128;  // columns
         const i64 F = F_, C = C_;
         for (i64 first = 0; first < F; first += kTile) {
             const i64 end = smaller(first + kTile, F);
             for (i64 c = 0; c < C; ++c) {
-                const u8* const small = small_.get() + c;
+                const u16* const small = small_.get() + c;
                 i64* const counter = counters_.get() + c * F;
                 if (begun_)
                     for (i64 f = first; f < end; ++f) counter[f] += small[f * C];
@@ -221,8 +222,8 @@ private:
         begun_ = true;
     }
 
-    // Add what the bytes did not hold to the counters. Where all entries are large, this is done often: it must not read
-    // all counters.
+    // Add what small counters did not hold to the full ones. Where entries are large this is done often: it must not read
+    // all of them.
     void add_carried() {
         if (!begun_) std::memset(counters_.get(), 0, static_cast<std::size_t>(C_ * F_) * sizeof(i64));
         begun_ = true;
@@ -241,8 +242,8 @@ private:
     const i64 step_;                    // from the place of a column to that of the next
     Scratch<i64> counters_;             // (C, F), memory as it was until `begun_` unless direct
     Scratch<u64> words_;
-    Scratch<u8> small_;                 // (F, C), what is not yet in counters_
-    Scratch<u64> carried_;              // multiples of 256 that were taken from the bytes
+    Scratch<u16> small_;                 // (F, C), what is not yet in counters_
+    Scratch<u64> carried_;              // multiples of 2^16 that were taken from them
     i64 packed_ = 0, n_carried_ = 0;
     bool begun_ = false;
 };

@@ -217,14 +217,14 @@ def test_indices_outside_the_columns_are_refused(each_isa, index):
 @pytest.mark.parametrize(
     ("index", "entry"), [(np.int32, np.float64), (np.int64, np.float32), (np.int32, np.int64), (np.int64, np.int32)]
 )
-def test_counts_that_bytes_do_not_hold(each_isa, long_row, binary, index, entry):
+def test_counts_that_16_bits_do_not_hold(each_isa, long_row, binary, index, entry):
     rng = np.random.default_rng(1)
     columns, n_classes = 30_000, 3
     lengths = rng.poisson(60, 20_000)
     lengths[7_000] += long_row
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
     indices = rng.integers(0, columns, indptr[-1]).astype(index)
-    indices[::4] = 5  # one column is counted far further than a byte goes
+    indices[::4] = 5  # one column is counted further than 16 bits go
     data = rng.choice(np.array([0, 1, 2, 2**31 - 128], entry), len(indices))
     y = rng.integers(0, n_classes, len(lengths)).astype(np.int32)
     want = np.zeros((n_classes, columns), np.int64)
